@@ -1,0 +1,28 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package spark
+
+import corev1 "k8s.io/api/core/v1"
+
+// mountSecrets is MountSecretsFeatureStep.
+func mountSecrets(b *driverBuilder) {
+	for _, p := range b.conf.withPrefix(b.a.driver.prefixSecrets) {
+		b.ledger.objectName("Secret", p.name, p.path)
+		volume := secretVolume(p.name)
+		b.addVolume(*volume, corev1.VolumeMount{MountPath: p.value}, p.path)
+	}
+}
