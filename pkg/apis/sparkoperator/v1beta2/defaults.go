@@ -47,7 +47,7 @@ func addDefaultingFuncs(scheme *runtime.Scheme) error {
 
 // SetDefaults_SparkApplicationSpec fills in what the user left open. A default depends on the object alone, and a Spark
 // property that says the same thing is respected, so that a default never shadows what the user wrote.
-func SetDefaults_SparkApplicationSpec(spec *SparkApplicationSpec) { //nolint:revive,staticcheck // the name is defaulter-gen's
+func SetDefaults_SparkApplicationSpec(spec *SparkApplicationSpec) {
 	if spec.Type == "" {
 		spec.Type = ScalaApplicationType
 	}

@@ -1,0 +1,83 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package validation
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
+	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
+)
+
+// WarningsForSparkApplication says what of a valid application is accepted and will not do what its author may think.
+// The old object is nil for a create. An update that changes nothing of the spec is answered without warnings: whoever
+// labels an object can't help what its author wrote.
+func WarningsForSparkApplication(app, old *sparkoperator.SparkApplication) []string {
+	if old != nil && (app.DeletionTimestamp != nil || equality.Semantic.DeepEqual(&app.Spec, &old.Spec)) {
+		return nil
+	}
+	var warnings []string
+	add := func(more ...string) {
+		for _, warning := range more {
+			if !slices.Contains(warnings, warning) {
+				warnings = append(warnings, warning)
+			}
+		}
+	}
+
+	if old != nil && restartRelevantChange(&app.Spec, &old.Spec) {
+		add(editWarnings(old)...)
+	}
+	application := versioned(app)
+	resolved, errs := spark.Resolve(application, specPath)
+	if len(errs) == 0 && resolved != nil {
+		add(resolved.Warnings()...)
+		add(scheduling.Warnings(resolved, specPath)...)
+	} else {
+		// A stored object that breaks a newer rule still deserves to hear of its deprecated fields.
+		add(scheduling.DeprecationWarnings(&application.Spec, specPath)...)
+	}
+	add(restartPolicyWarnings(&application.Spec)...)
+	return warnings
+}
+
+// editWarnings says when an edit of the spec takes effect.
+func editWarnings(old *sparkoperator.SparkApplication) []string {
+	switch state := old.Status.AppState.State; {
+	case state == sparkoperator.ApplicationStateNew:
+		return nil
+	case terminal(state):
+		return []string{fmt.Sprintf("%s: the application has ended (%s) and this release doesn't run it again after an edit; create a new SparkApplication",
+			specPath, state)}
+	default:
+		return []string{fmt.Sprintf("%s: the edit takes effect with the next attempt; the current one (%s) goes on with what it was started with",
+			specPath, state)}
+	}
+}
+
+func restartPolicyWarnings(spec *v1beta2.SparkApplicationSpec) []string {
+	policy := spec.RestartPolicy.Type
+	if policy != v1beta2.RestartPolicyOnFailure && policy != v1beta2.RestartPolicyAlways {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %q is stored, but this release runs one attempt", specPath.Child("restartPolicy", "type"), policy)}
+}
