@@ -1,0 +1,56 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package sparkapplication
+
+// FaultPoint is a place before or after a write at which a test build can stop the process. See faultpoints_on.go.
+type FaultPoint string
+
+// The writes of the controller.
+const (
+	writeStatus            = "status"
+	writeWorkload          = "workload"
+	writeWorkloadMinCount  = "workload-min-count"
+	writeWorkloadDelete    = "workload-delete"
+	writePodGroup          = "podgroup"
+	writePodGroupMinCount  = "podgroup-min-count"
+	writePodGroupDelete    = "podgroup-delete"
+	writeVolumeClaim       = "persistentvolumeclaim"
+	writeConfigMap         = "configmap"
+	writeService           = "service"
+	writeDriver            = "driver"
+	writePodDelete         = "pod-delete"
+	writeAttemptDelete     = "attempt-object-delete"
+	writeApplicationDelete = "application-delete"
+)
+
+var writes = []string{
+	writeStatus, writeWorkload, writeWorkloadMinCount, writeWorkloadDelete, writePodGroup, writePodGroupMinCount,
+	writePodGroupDelete, writeVolumeClaim, writeConfigMap, writeService, writeDriver, writePodDelete, writeAttemptDelete,
+	writeApplicationDelete,
+}
+
+func before(write string) FaultPoint { return FaultPoint("before-" + write) }
+func after(write string) FaultPoint  { return FaultPoint("after-" + write) }
+
+// FaultPoints lists every fault point.
+func FaultPoints() []FaultPoint {
+	points := make([]FaultPoint, 0, 2*len(writes))
+	for _, write := range writes {
+		points = append(points, before(write), after(write))
+	}
+	return points
+}

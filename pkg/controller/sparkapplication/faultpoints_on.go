@@ -1,0 +1,54 @@
+//go:build faultpoints
+
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package sparkapplication
+
+import (
+	"os"
+	"strings"
+	"syscall"
+)
+
+const (
+	// envFault is "<fault point>=kill", "…=exit" or "…=hang": what the process does when it comes there.
+	envFault = "SPARK_APISERVER_FAULT"
+	// envKeepMinCount, set to true, leaves the minCount of admitted gangs as it is. Tests show with it what happens then.
+	envKeepMinCount = "SPARK_APISERVER_KEEP_MIN_COUNT"
+)
+
+// exitCodeAtFault tells an exit at a fault point from others.
+const exitCodeAtFault = 86
+
+// faultPoint stops the process if the environment asks for it here.
+func faultPoint(point FaultPoint) {
+	name, action, _ := strings.Cut(os.Getenv(envFault), "=")
+	if name != string(point) {
+		return
+	}
+	switch action {
+	case "kill":
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	case "exit":
+		os.Exit(exitCodeAtFault)
+	case "hang":
+		select {}
+	}
+}
+
+func keepMinCount() bool { return os.Getenv(envKeepMinCount) == "true" }

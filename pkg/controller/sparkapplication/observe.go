@@ -1,0 +1,367 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package sparkapplication
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/google/uuid"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+	coreinformers "k8s.io/client-go/informers/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/component-base/featuregate"
+	"k8s.io/klog/v2"
+	"k8s.io/utils/clock"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/features"
+	sparkinformers "github.com/spark-apiserver/spark-apiserver/pkg/generated/informers/externalversions/sparkoperator/v1beta2"
+	sparklisters "github.com/spark-apiserver/spark-apiserver/pkg/generated/listers/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
+	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
+)
+
+// indexByApplication finds pods and PodGroups by "<namespace>/<name>" of the application that their labels name.
+const indexByApplication = "byApplication"
+
+// launchedBySelector selects the pods and PodGroups of SparkApplications.
+const launchedBySelector = spark.LabelLaunchedBy + "=" + spark.LabelTrue
+
+// observer keeps caches and makes Snapshots of them.
+type observer struct {
+	kube     kubernetes.Interface
+	gate     featuregate.FeatureGate
+	clock    clock.PassiveClock
+	memories *memories
+	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
+
+	applicationInformer cache.SharedIndexInformer
+	applications        sparklisters.SparkApplicationLister
+	pods                cache.SharedIndexInformer
+	podGroups           podGroupSource
+	podGroupWatch       *podGroupWatch
+	synced              []cache.InformerSynced
+
+	// compile compiles an application for an attempt.
+	compile func(app *v1beta2.SparkApplication, submissionID string, submitTime time.Time, priorityClassName string) (*scheduling.Submission, error)
+	// capability says what the cluster can do in a namespace.
+	capability func(ctx context.Context, namespace string) Capability
+
+	running sync.WaitGroup
+}
+
+func newObserver(o Options, m *memories, queue workqueue.TypedRateLimitingInterface[types.NamespacedName]) (*observer, error) {
+	applications := sparkinformers.NewSparkApplicationInformer(o.SparkClient, metav1.NamespaceAll, 0, cache.Indexers{})
+	pods := coreinformers.NewFilteredPodInformer(o.KubeClient, metav1.NamespaceAll, 0,
+		cache.Indexers{indexByApplication: applicationOfLabels},
+		func(options *metav1.ListOptions) { options.LabelSelector = launchedBySelector })
+	ob := &observer{
+		kube:                o.KubeClient,
+		gate:                o.FeatureGate,
+		clock:               o.Clock,
+		memories:            m,
+		queue:               queue,
+		applicationInformer: applications,
+		applications:        sparklisters.NewSparkApplicationLister(applications.GetIndexer()),
+		pods:                pods,
+		compile:             scheduling.CompileSubmission,
+	}
+	watch := &podGroupWatch{client: o.KubeClient, handler: cache.ResourceEventHandlerFuncs{
+		AddFunc:    ob.enqueueOwner,
+		UpdateFunc: func(_, object any) { ob.enqueueOwner(object) },
+		DeleteFunc: ob.enqueueOwner,
+	}}
+	ob.podGroups, ob.podGroupWatch = watch, watch
+	prober := &prober{client: o.KubeClient, clock: o.Clock}
+	ob.capability = prober.capability
+
+	if err := applications.SetTransform(trimManagedFields); err != nil {
+		return nil, fmt.Errorf("trim cached SparkApplications: %w", err)
+	}
+	if err := pods.SetTransform(trimPod); err != nil {
+		return nil, fmt.Errorf("trim cached pods: %w", err)
+	}
+	applicationHandler, err := applications.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc: func(object any) {
+			countState(nil, object)
+			ob.enqueueApplication(object)
+		},
+		UpdateFunc: func(old, object any) {
+			countState(old, object)
+			ob.enqueueApplication(object)
+		},
+		DeleteFunc: func(object any) {
+			countState(object, nil)
+			ob.enqueueApplication(object)
+		},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("handle events of SparkApplications: %w", err)
+	}
+	podHandler, err := pods.AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    ob.enqueueOwner,
+		UpdateFunc: func(_, object any) { ob.enqueueOwner(object) },
+		DeleteFunc: ob.enqueueOwner,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("handle events of pods: %w", err)
+	}
+	ob.synced = []cache.InformerSynced{applicationHandler.HasSynced, podHandler.HasSynced}
+	return ob, nil
+}
+
+// start runs the informers until ctx is done.
+func (o *observer) start(ctx context.Context) {
+	o.podGroupWatch.ctx = ctx
+	o.running.Go(func() { o.applicationInformer.RunWithContext(ctx) })
+	o.running.Go(func() { o.pods.RunWithContext(ctx) })
+}
+
+// wait returns once every informer has stopped.
+func (o *observer) wait() {
+	o.running.Wait()
+	o.podGroupWatch.running.Wait()
+}
+
+func (o *observer) enqueueApplication(object any) {
+	key, err := cache.DeletionHandlingMetaNamespaceKeyFunc(object)
+	if err != nil {
+		return
+	}
+	namespace, name, err := cache.SplitMetaNamespaceKey(key)
+	if err != nil {
+		return
+	}
+	o.queue.Add(types.NamespacedName{Namespace: namespace, Name: name})
+}
+
+// enqueueOwner adds the application that an object's label names.
+func (o *observer) enqueueOwner(object any) {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = tombstone.Obj
+	}
+	if accessor, ok := object.(metav1.Object); ok {
+		if name := accessor.GetLabels()[spark.LabelAppName]; name != "" {
+			o.queue.Add(types.NamespacedName{Namespace: accessor.GetNamespace(), Name: name})
+		}
+	}
+}
+
+func applicationOfLabels(object any) ([]string, error) {
+	accessor, ok := object.(metav1.Object)
+	if !ok {
+		return nil, nil
+	}
+	name := accessor.GetLabels()[spark.LabelAppName]
+	if name == "" {
+		return nil, nil
+	}
+	return []string{accessor.GetNamespace() + "/" + name}, nil
+}
+
+// snapshot returns what there is of an application, or nil if there is no such application.
+func (o *observer) snapshot(ctx context.Context, key types.NamespacedName) (*Snapshot, error) {
+	cached, err := o.applications.SparkApplications(key.Namespace).Get(key.Name)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	m := o.memories.of(key, cached.UID)
+	app := cached
+	if m.application != nil && newer(m.application, cached) {
+		app = m.application
+	} else {
+		m.application = nil
+	}
+	s := &Snapshot{
+		Application:       app,
+		FreshSubmissionID: uuid.NewString(),
+		FeatureEnabled:    o.gate.Enabled(features.SparkApplicationWorkloadAwareScheduling),
+		Compile:           o.compiler(app),
+	}
+	if err := o.observePods(key, m, s); err != nil {
+		return nil, err
+	}
+	if err := o.confirmDriver(ctx, m, s); err != nil {
+		return nil, err
+	}
+	if scheduling.Choose(&app.Spec, field.NewPath("spec")).Native() {
+		if err := o.observeScheduling(ctx, key, m, s); err != nil {
+			return nil, err
+		}
+	}
+	return s, nil
+}
+
+// observePods sorts the pods that carry the application's name.
+func (o *observer) observePods(key types.NamespacedName, m *memory, s *Snapshot) error {
+	objects, err := o.pods.GetIndexer().ByIndex(indexByApplication, key.String())
+	if err != nil {
+		return fmt.Errorf("look up the pods of %s: %w", key, err)
+	}
+	var pods []*corev1.Pod
+	for _, object := range objects {
+		if pod, ok := object.(*corev1.Pod); ok {
+			pods = append(pods, pod)
+		}
+	}
+	s.sortPods(pods)
+	current := s.Application.Status.SubmissionID
+	if s.Driver != nil {
+		m.driver, m.driverSeen = nil, current
+	}
+	s.DriverSeen = current != "" && m.driverSeen == current
+	return nil
+}
+
+// confirmDriver asks the API server for the driver if no cache shows it, because a cache may be late. Our own create is
+// trusted for a while.
+func (o *observer) confirmDriver(ctx context.Context, m *memory, s *Snapshot) error {
+	status := &s.Application.Status
+	if s.Driver != nil || !expectsDriver(s.Application) {
+		return nil
+	}
+	if status.SubmissionID == "" || status.DriverInfo.PodName == "" {
+		s.DriverAbsent = true
+		return nil
+	}
+	if m.driver != nil && m.driver.Labels[spark.LabelSubmissionID] == status.SubmissionID && o.clock.Since(m.driverAt) < cacheLag {
+		s.Driver = m.driver
+		return nil
+	}
+	m.driver = nil
+	pod, err := o.kube.CoreV1().Pods(s.Application.Namespace).Get(ctx, status.DriverInfo.PodName, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		s.DriverAbsent = true
+	case err != nil:
+		return fmt.Errorf("look for the driver pod: %w", err)
+	case metav1.IsControlledBy(pod, s.Application) && pod.Labels[spark.LabelSubmissionID] == status.SubmissionID:
+		s.Driver, m.driverSeen = pod, status.SubmissionID
+		s.DriverSeen = true
+	default:
+		s.DriverAbsent = true
+	}
+	return nil
+}
+
+// expectsDriver says whether the status speaks of an attempt that may have a driver.
+func expectsDriver(app *v1beta2.SparkApplication) bool {
+	if deleting(app) {
+		return false
+	}
+	switch app.Status.AppState.State {
+	case v1beta2.ApplicationStateSubmitted, v1beta2.ApplicationStateRunning, v1beta2.ApplicationStateUnknown,
+		v1beta2.ApplicationStateSuspending:
+		return true
+	default:
+		return false
+	}
+}
+
+// observeScheduling looks at what the cluster has of scheduling.k8s.io, and what it can do.
+func (o *observer) observeScheduling(ctx context.Context, key types.NamespacedName, m *memory, s *Snapshot) error {
+	if deleting(s.Application) {
+		return nil
+	}
+	if s.FeatureEnabled && (submits(s) || s.Application.Status.AppState.State == v1beta2.ApplicationStateSuspending) {
+		s.Capability = o.capability(ctx, key.Namespace)
+		switch s.Capability.State {
+		case CapabilityNotServed:
+			return nil
+		case CapabilityUnknown:
+			klog.FromContext(ctx).Info("It is not known whether the cluster serves PodGroups", "reason", s.Capability.Message)
+		}
+	} else if s.Application.Status.WorkloadScheduling == nil {
+		// No attempt of it has used scheduling.k8s.io.
+		return nil
+	}
+	groups, known, err := o.podGroups.of(key)
+	if err != nil {
+		return err
+	}
+	s.PodGroupsKnown = known
+	s.sortPodGroups(groups)
+	o.rememberPodGroup(m, s)
+	return nil
+}
+
+// rememberPodGroup prefers what we wrote to what a cache still shows.
+func (o *observer) rememberPodGroup(m *memory, s *Snapshot) {
+	written := m.podGroup
+	if written == nil {
+		return
+	}
+	fresh := written.Labels[spark.LabelSubmissionID] == s.Application.Status.SubmissionID
+	switch {
+	case s.PodGroup != nil && fresh && newer(written, s.PodGroup):
+		s.PodGroup = written
+	case s.PodGroup == nil && fresh && o.clock.Since(m.podGroupAt) < cacheLag && !ended(s.Application):
+		s.PodGroup = written
+	default:
+		m.podGroup = nil
+	}
+}
+
+func ended(app *v1beta2.SparkApplication) bool {
+	return app.Status.AppState.State == v1beta2.ApplicationStateCompleted || app.Status.AppState.State == v1beta2.ApplicationStateFailed
+}
+
+// submits says whether an attempt may be submitted next.
+func submits(s *Snapshot) bool {
+	switch s.Application.Status.AppState.State {
+	case v1beta2.ApplicationStateNew, v1beta2.ApplicationStateResuming:
+		return true
+	case v1beta2.ApplicationStateSubmitted:
+		return s.Driver == nil
+	default:
+		return false
+	}
+}
+
+// compiler compiles an application, and keeps the last result for whoever asks for the same.
+func (o *observer) compiler(app *v1beta2.SparkApplication) CompileFunc {
+	type question struct {
+		submissionID, priorityClassName string
+		submitTime                      time.Time
+	}
+	var last question
+	var result *scheduling.Submission
+	return func(submissionID string, submitTime time.Time, priorityClassName string) (*scheduling.Submission, error) {
+		q := question{submissionID: submissionID, priorityClassName: priorityClassName, submitTime: submitTime}
+		if result != nil && q == last {
+			return result, nil
+		}
+		submission, err := o.compile(app, submissionID, submitTime, priorityClassName)
+		if err != nil {
+			return nil, err
+		}
+		last, result = q, submission
+		return submission, nil
+	}
+}
