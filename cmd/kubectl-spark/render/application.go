@@ -1,0 +1,199 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package render
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	apivalidation "k8s.io/apimachinery/pkg/api/validation"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/validation"
+	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
+)
+
+// generatedNameSuffix stands for the five characters that a cluster appends to metadata.generateName.
+const generatedNameSuffix = "xxxxx"
+
+// renderer turns applications into the objects that the server would create for them.
+type renderer struct {
+	scheme         *runtime.Scheme
+	namespace      string
+	namespaceGiven bool
+	uid            string
+	submissionID   string
+	// placeholderTime stands for the time of the submission.
+	placeholderTime time.Time
+	workloadAware   bool
+}
+
+// result is what became of one application.
+type result struct {
+	application *v1beta2.SparkApplication
+	// placeholders are the values that a cluster would choose, as name and value.
+	placeholders [][2]string
+	warnings     []string
+	errors       []error
+	objects      []object
+}
+
+// object is one of the objects, with a word about what it is for.
+type object struct {
+	runtime.Object
+	purpose string
+}
+
+// render defaults, validates and compiles an application. The application is changed: it gets defaults, and stands in
+// for what a cluster would have stored.
+func (r *renderer) render(app *v1beta2.SparkApplication) *result {
+	res := &result{application: app}
+	if app.Namespace != "" && r.namespaceGiven && app.Namespace != r.namespace {
+		res.errors = append(res.errors, fmt.Errorf(
+			"metadata.namespace: the manifest says %q and --namespace says %q", app.Namespace, r.namespace))
+		return res
+	}
+	app.Namespace = cmp.Or(app.Namespace, r.namespace)
+	if app.Name == "" && app.GenerateName != "" {
+		app.Name = app.GenerateName + generatedNameSuffix
+		res.placeholder("name", app.Name)
+	}
+
+	r.scheme.Default(app)
+	hub := &sparkoperator.SparkApplication{}
+	if err := r.scheme.Convert(app, hub, nil); err != nil {
+		res.errors = append(res.errors, err)
+		return res
+	}
+	res.warnings = validation.WarningsForSparkApplication(hub, nil)
+	if errs := r.validate(app, hub); len(errs) > 0 {
+		for _, err := range errs {
+			res.errors = append(res.errors, err)
+		}
+		return res
+	}
+	r.compile(res)
+	return res
+}
+
+// validate runs what the server runs on a create: the rules for metadata of every object, the declarative rules and the
+// hand-written ones.
+func (r *renderer) validate(app *v1beta2.SparkApplication, hub *sparkoperator.SparkApplication) field.ErrorList {
+	errs := apivalidation.ValidateObjectMetaAccessor(hub, true, anyName, field.NewPath("metadata"))
+	for _, err := range r.scheme.Validate(context.Background(), nil, app) {
+		// Alpha rules are only compared with hand-written ones and never enforced.
+		if !err.IsAlpha() {
+			errs = append(errs, err)
+		}
+	}
+	errs = append(errs, validation.ValidateSparkApplication(hub, validation.Options{WorkloadAwareScheduling: r.workloadAware})...)
+	return withoutRepetition(errs)
+}
+
+// anyName leaves names to the rules of the kind, which are stricter than those of every object.
+func anyName(string, bool) []string { return nil }
+
+// withoutRepetition drops errors that say exactly what an earlier one said: metadata is looked at twice.
+func withoutRepetition(errs field.ErrorList) field.ErrorList {
+	seen := map[string]bool{}
+	var kept field.ErrorList
+	for _, err := range errs {
+		if text := err.Error(); !seen[text] {
+			seen[text] = true
+			kept = append(kept, err)
+		}
+	}
+	return kept
+}
+
+func (r *renderer) compile(res *result) {
+	app := res.application
+	if uid := cmp.Or(r.uid, string(app.UID)); uid != "" {
+		app.UID = types.UID(uid)
+	} else {
+		app.UID = types.UID(placeholderID("application", app))
+		res.placeholder("UID of the application", string(app.UID))
+	}
+	submissionID := cmp.Or(r.submissionID, app.Status.SubmissionID)
+	if submissionID == "" {
+		submissionID = placeholderID("attempt", app)
+		res.placeholder("submission ID", submissionID)
+	}
+	submitTime := app.Status.LastSubmissionAttemptTime.Time
+	if submitTime.IsZero() {
+		submitTime = r.placeholderTime
+		res.placeholder("time of the submission", submitTime.Format(time.RFC3339))
+	}
+	submission, err := scheduling.CompileSubmission(app, submissionID, submitTime, recordedPriorityClass(app, submissionID))
+	if err != nil {
+		res.errors = append(res.errors, err)
+		return
+	}
+	res.objects = inOrderOfCreation(submission)
+}
+
+// recordedPriorityClass is the class that the cluster gave to the PodGroup of an attempt, from the attempt's record.
+func recordedPriorityClass(app *v1beta2.SparkApplication, submissionID string) string {
+	record := app.Status.WorkloadScheduling
+	if record == nil || record.SubmissionID != submissionID {
+		return ""
+	}
+	for _, group := range record.PodGroups {
+		if group.TemplateName == scheduling.ExecutorsTemplate {
+			return group.PriorityClassName
+		}
+	}
+	return ""
+}
+
+func inOrderOfCreation(s *scheduling.Submission) []object {
+	var objects []object
+	if s.Native != nil {
+		groupPurpose := "the group that the executors of this attempt join"
+		if s.Native.Gang {
+			groupPurpose = fmt.Sprintf("the gang that the executors of this attempt form: %d of them are placed together or none is", s.Native.MinCount)
+		}
+		objects = append(objects,
+			object{s.Native.Workload, "what the cluster is told about the application's groups of pods"},
+			object{s.Native.PodGroup, groupPurpose})
+	}
+	for _, claim := range s.Objects.PersistentVolumeClaims {
+		objects = append(objects, object{claim, "a volume made for the driver of this attempt"})
+	}
+	return append(objects,
+		object{s.Objects.ConfigMap, "spark.properties, and the template from which the driver creates executors"},
+		object{s.Objects.Service, "the name under which executors find the driver"},
+		object{s.Objects.Driver, "the driver"})
+}
+
+func (res *result) placeholder(name, value string) {
+	res.placeholders = append(res.placeholders, [2]string{name, value})
+}
+
+// placeholderID is a UUID that depends on nothing but the words given and the application's namespace and name.
+func placeholderID(word string, app metav1.Object) string {
+	space := uuid.NewSHA1(uuid.NameSpaceURL, []byte(v1beta2.SchemeGroupVersion.String()))
+	return uuid.NewSHA1(space, []byte(word+"/"+app.GetNamespace()+"/"+app.GetName())).String()
+}

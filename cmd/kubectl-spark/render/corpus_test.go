@@ -1,0 +1,65 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package render
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+var corpusFolder = filepath.Join(root, "..", "shared", "corpus")
+
+// Manifests as users of today's operator have them render unchanged. Those that name a batch scheduler are refused, and
+// told why; a schedule is another kind.
+func TestCorpusRenders(t *testing.T) {
+	if _, err := os.Stat(corpusFolder); err != nil {
+		t.Skipf("the corpus of manifests isn't here: %v", err)
+	}
+	var files []string
+	for _, pattern := range []string{"*.yaml", "bad/*.yaml"} {
+		matches, err := filepath.Glob(filepath.Join(corpusFolder, pattern))
+		require.NoError(t, err)
+		files = append(files, matches...)
+	}
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(filepath.Base(file), func(t *testing.T) {
+			content, err := os.ReadFile(file)
+			require.NoError(t, err)
+			stdout, stderr, err := run(t, "", "-f", file)
+			switch {
+			case strings.Contains(string(content), "kind: ScheduledSparkApplication"):
+				require.ErrorContains(t, err, "no SparkApplication found")
+				assert.Contains(t, stderr, "ScheduledSparkApplication")
+			case strings.Contains(string(content), "\n  batchScheduler:"):
+				require.Error(t, err)
+				assert.Contains(t, stderr, "spec.batchScheduler")
+				assert.Contains(t, stderr, "not supported")
+				assert.Empty(t, stdout)
+			default:
+				require.NoError(t, err, stderr)
+				assert.Contains(t, stdout, "\nkind: Pod\n")
+				assert.NotContains(t, stdout, "scheduling.k8s.io", "nothing here asks for workload-aware scheduling")
+			}
+		})
+	}
+}
