@@ -93,6 +93,7 @@ kube::codegen::gen_openapi \
     --extra-pkgs k8s.io/api/core/v1 \
     --extra-pkgs k8s.io/api/networking/v1 \
     --extra-pkgs k8s.io/api/scheduling/v1alpha3 \
+    --extra-pkgs k8s.io/apimachinery/pkg/util/intstr \
     --report-filename "${ROOT}/hack/openapi-violations.list" \
     "${update_report[@]:+"${update_report[@]}"}" \
     --boilerplate "${BOILERPLATE}" \
