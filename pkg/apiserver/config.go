@@ -1,0 +1,68 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package apiserver
+
+import (
+	"net/http"
+
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/component-base/featuregate"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/storeidentity"
+)
+
+// ExtraConfig is what the server needs beside the configuration of a generic API server.
+type ExtraConfig struct {
+	// FeatureGate holds our feature gates.
+	FeatureGate featuregate.FeatureGate
+	// Controllers are the names of the controllers to run, of those that ControllerNames knows.
+	Controllers []string
+	// Workers is how many applications a controller handles at a time.
+	Workers int
+	// KubeClient reaches the cluster that the applications run in. Nil without one; no controller runs then.
+	KubeClient kubernetes.Interface
+	// StoreIdentity guards against serving the wrong store. Nil: the store is served whatever it is.
+	StoreIdentity *storeidentity.Guard
+	// StoreMetrics serves the metrics of an embedded store. Nil without one.
+	StoreMetrics http.Handler
+}
+
+// Config is what the server is made from.
+type Config struct {
+	GenericConfig *genericapiserver.RecommendedConfig
+	ExtraConfig   ExtraConfig
+}
+
+// CompletedConfig is a Config with everything derived that can be.
+type CompletedConfig struct {
+	generic genericapiserver.CompletedConfig
+	extra   ExtraConfig
+}
+
+// Complete derives what the user didn't set.
+func (c *Config) Complete() CompletedConfig {
+	if guard := c.ExtraConfig.StoreIdentity; guard != nil {
+		c.GenericConfig.AddReadyzChecks(guard)
+		build := c.GenericConfig.BuildHandlerChainFunc
+		// Innermost, so that nobody learns anything of the store who isn't authorized.
+		c.GenericConfig.BuildHandlerChainFunc = func(handler http.Handler, config *genericapiserver.Config) http.Handler {
+			return build(guard.Filter(handler, config.Serializer), config)
+		}
+	}
+	return CompletedConfig{generic: c.GenericConfig.Complete(), extra: c.ExtraConfig}
+}

@@ -1,0 +1,150 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package apiserver
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
+)
+
+// controllerStopLimit is how long the server's end waits for its controllers. They stop between two requests.
+const controllerStopLimit = 20 * time.Second
+
+// controller runs until its context is done and its workers have stopped.
+type controller interface {
+	Run(ctx context.Context) error
+}
+
+// newController makes a controller that reaches our own API through the given client.
+type newController func(ctx context.Context, client versioned.Interface, config ExtraConfig) (controller, error)
+
+// controllers are those that there are, by name.
+var controllers = map[string]newController{
+	"sparkapplication": newSparkApplicationController,
+}
+
+// ControllerNames returns the names of the controllers that there are.
+func ControllerNames() []string {
+	return slices.Sorted(maps.Keys(controllers))
+}
+
+// controllerManager starts controllers with the server and stops them before it drains, while it still answers them.
+type controllerManager struct {
+	extra  ExtraConfig
+	failed chan error
+
+	stop    chan struct{}
+	running sync.WaitGroup
+}
+
+func (c CompletedConfig) addControllers(server *genericapiserver.GenericAPIServer) (*controllerManager, error) {
+	m := &controllerManager{extra: c.extra, failed: make(chan error, len(controllers)), stop: make(chan struct{})}
+	if c.extra.KubeClient == nil {
+		return m, nil
+	}
+	for _, name := range c.extra.Controllers {
+		build, ok := controllers[name]
+		if !ok {
+			return nil, fmt.Errorf("there is no controller %q", name)
+		}
+		err := server.AddPostStartHook("start-"+name+"-controller", func(hook genericapiserver.PostStartHookContext) error {
+			client, err := versioned.NewForConfig(protobufConfig(hook.LoopbackClientConfig))
+			if err != nil {
+				return err
+			}
+			m.start(hook, name, func(ctx context.Context) (controller, error) { return build(ctx, client, m.extra) })
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return m, server.AddPreShutdownHook("stop-controllers", m.shutdown)
+}
+
+// start runs a controller in the background. Hooks have to return at once: the server is live and ready only then.
+func (m *controllerManager) start(parent context.Context, name string, build func(context.Context) (controller, error)) {
+	// The hook's context may end only after the server has drained.
+	ctx, cancel := context.WithCancel(parent)
+	logger := klog.LoggerWithName(klog.FromContext(ctx), name)
+	ctx = klog.NewContext(ctx, logger)
+	go func() {
+		<-m.stop
+		cancel()
+	}()
+	m.running.Go(func() {
+		defer cancel()
+		if guard := m.extra.StoreIdentity; guard != nil {
+			select {
+			case <-guard.Confirmed():
+			case <-ctx.Done():
+				return
+			}
+		}
+		c, err := build(ctx)
+		if err == nil {
+			logger.Info("Starting the controller")
+			err = c.Run(ctx)
+			logger.Info("The controller has stopped")
+		}
+		switch {
+		case ctx.Err() != nil:
+		case err != nil:
+			m.failed <- fmt.Errorf("controller %s: %w", name, err)
+		default:
+			m.failed <- fmt.Errorf("controller %s has ended by itself", name)
+		}
+	})
+}
+
+// shutdown stops the controllers and waits for them.
+func (m *controllerManager) shutdown() error {
+	close(m.stop)
+	stopped := make(chan struct{})
+	go func() {
+		m.running.Wait()
+		close(stopped)
+	}()
+	select {
+	case <-stopped:
+		return nil
+	case <-time.After(controllerStopLimit):
+		return errors.New("the controllers have not stopped in time")
+	}
+}
+
+// protobufConfig returns a copy of a client configuration that speaks protobuf where the other side does. The original
+// is shared with everybody who uses JSON.
+func protobufConfig(config *rest.Config) *rest.Config {
+	config = rest.CopyConfig(config)
+	config.ContentType = runtime.ContentTypeProtobuf
+	config.AcceptContentTypes = runtime.ContentTypeProtobuf + "," + runtime.ContentTypeJSON
+	config.DisableCompression = true
+	return config
+}

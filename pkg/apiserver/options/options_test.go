@@ -1,0 +1,243 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package options
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilerrors "k8s.io/apimachinery/pkg/util/errors"
+	mutatingadmissionpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
+	genericfeatures "k8s.io/apiserver/pkg/features"
+	genericoptions "k8s.io/apiserver/pkg/server/options"
+	utilfeature "k8s.io/apiserver/pkg/util/feature"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	clienttesting "k8s.io/client-go/testing"
+	basecompatibility "k8s.io/component-base/compatibility"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver"
+	"github.com/spark-apiserver/spark-apiserver/pkg/features"
+)
+
+func parse(t *testing.T, flags ...string) (*Options, error) {
+	t.Helper()
+	o := New()
+	all := pflag.NewFlagSet("test", pflag.ContinueOnError)
+	for _, set := range o.FlagSets().FlagSets {
+		all.AddFlagSet(set)
+	}
+	return o, all.Parse(flags)
+}
+
+func complete(t *testing.T, flags ...string) *Options {
+	t.Helper()
+	o, err := parse(t, flags...)
+	require.NoError(t, err)
+	// Keys take long to make.
+	o.SecureServing.ServerCert.FixtureDirectory = certificates
+	require.NoError(t, o.Complete())
+	return o
+}
+
+// certificates is where the first server's certificate is kept for the others.
+var certificates string
+
+func TestMain(m *testing.M) {
+	dir, err := os.MkdirTemp("", "spark-apiserver-test-")
+	if err != nil {
+		panic(err)
+	}
+	certificates = dir
+	code := m.Run()
+	_ = os.RemoveAll(dir)
+	os.Exit(code)
+}
+
+func TestValidate(t *testing.T) {
+	for name, test := range map[string]struct {
+		flags []string
+		want  string // part of the message; empty for valid options
+	}{
+		"defaults, standalone":        {[]string{"--standalone"}, ""},
+		"no cluster":                  {nil, "--standalone to try the API without one"},
+		"missing kubeconfig":          {[]string{"--kubeconfig=/does/not/exist"}, "--kubeconfig /does/not/exist"},
+		"external store":              {[]string{"--standalone", "--etcd-servers=https://etcd:2379", "--etcd-cafile=ca"}, ""},
+		"relative data directory":     {[]string{"--standalone", "--data-dir=data"}, "absolute path"},
+		"nonsense quota":              {[]string{"--standalone", "--embedded-etcd-quota=lots"}, `--embedded-etcd-quota "lots"`},
+		"tiny quota":                  {[]string{"--standalone", "--embedded-etcd-quota=8"}, "at least"},
+		"certificates for no network": {[]string{"--standalone", "--etcd-cafile=ca"}, "need --etcd-servers"},
+		"overrides of no server":      {[]string{"--standalone", "--etcd-servers-overrides=sparkoperator.k8s.io/sparkapplications#http://x"}, "needs --etcd-servers"},
+		"unknown encoding":            {[]string{"--standalone", "--storage-media-type=text/plain"}, "--storage-media-type"},
+		"unknown controller":          {[]string{"--standalone", "--controllers=*,-nobody"}, `there is no controller "nobody"`},
+		"no controllers":              {[]string{"--standalone", "--controllers=-*"}, ""},
+		"no workers":                  {[]string{"--standalone", "--workers=0"}, "--workers must be at least 1"},
+		"no requests":                 {[]string{"--standalone", "--kube-api-qps=0"}, "--kube-api-qps must not be 0"},
+		"bad namespace":               {[]string{"--standalone", "--server-namespace=A_B"}, `--server-namespace "A_B"`},
+		"two ways to a cluster":       {[]string{"--standalone", "--kubeconfig=x"}, "exclude each other"},
+		"admin in a cluster":          {[]string{"--admin-kubeconfig=/x"}, "--admin-kubeconfig needs --standalone"},
+		"replaced, not compared":      {[]string{"--store-identity-configmap=", "--replaces-store=x"}, "--replaces-store needs --store-identity-configmap"},
+		"chance too big":              {[]string{"--standalone", "--goaway-chance=0.5"}, "--goaway-chance"},
+		"CBOR":                        {[]string{"--standalone", "--feature-gates=CBORServingAndStorage=true"}, "CBORServingAndStorage"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Setenv("KUBERNETES_SERVICE_HOST", "")
+			t.Cleanup(func() {
+				require.NoError(t, utilfeature.DefaultMutableFeatureGate.Set(string(genericfeatures.CBORServingAndStorage)+"=false"))
+			})
+			errs := complete(t, test.flags...).Validate()
+			if test.want == "" {
+				assert.Empty(t, errs)
+			} else {
+				require.ErrorContains(t, utilerrors.NewAggregate(errs), test.want)
+			}
+		})
+	}
+}
+
+func TestFeatureGates(t *testing.T) {
+	const ours = features.SparkApplicationWorkloadAwareScheduling
+	assert.False(t, complete(t).featureGates().Enabled(ours))
+	for _, flags := range [][]string{
+		{"--feature-gates=SparkApplicationWorkloadAwareScheduling=true"},
+		{"--feature-gates=spark-apiserver:SparkApplicationWorkloadAwareScheduling=true"},
+		{"--feature-gates=WatchList=true, SparkApplicationWorkloadAwareScheduling=true"},
+		{"--feature-gates=WatchList=true", "--feature-gates=SparkApplicationWorkloadAwareScheduling=true"},
+	} {
+		o := complete(t, flags...)
+		assert.True(t, o.featureGates().Enabled(ours), flags)
+		assert.False(t, New().featureGates().Enabled(ours), "one server's gates are not another's")
+	}
+	o, err := parse(t, "--feature-gates=NoSuchGate=true")
+	require.NoError(t, err)
+	require.ErrorContains(t, o.Complete(), "NoSuchGate")
+}
+
+// TestKubernetesIsNotEmulatedByOurVersion: were the version of the API machinery taken from ours, everything younger would
+// be off without a word.
+func TestKubernetesIsNotEmulatedByOurVersion(t *testing.T) {
+	o := complete(t, "--standalone")
+	assert.Equal(t, "1.37", o.components.EffectiveVersionFor(basecompatibility.DefaultKubeComponent).EmulationVersion().String())
+	assert.Equal(t, "0.1", o.components.EffectiveVersionFor(ComponentName).EmulationVersion().String())
+	assert.True(t, utilfeature.DefaultFeatureGate.Enabled(genericfeatures.WatchList))
+	assert.True(t, utilfeature.DefaultFeatureGate.Enabled(genericfeatures.MutatingAdmissionPolicy))
+
+	o, err := parse(t, "--emulated-version=kube=1.31")
+	require.NoError(t, err)
+	require.Error(t, o.Complete())
+}
+
+func TestControllerSelection(t *testing.T) {
+	known := []string{"a", "b"}
+	for name, test := range map[string]struct {
+		selection []string
+		want      []string
+	}{
+		"all":            {[]string{"*"}, known},
+		"one":            {[]string{"a"}, []string{"a"}},
+		"all but one":    {[]string{"*", "-a"}, []string{"b"}},
+		"none":           {nil, nil},
+		"none, minus":    {[]string{"-*"}, nil},
+		"none but one":   {[]string{"-*", "b"}, []string{"b"}},
+		"minus prevails": {[]string{"a", "-a"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.want, (&ControllerOptions{Selection: test.selection}).Enabled(known))
+		})
+	}
+	assert.Empty(t, complete(t, "--controllers=").Controllers.Enabled(apiserver.ControllerNames()))
+	assert.Equal(t, apiserver.ControllerNames(), complete(t).Controllers.Enabled(apiserver.ControllerNames()))
+}
+
+func TestReplicasTakeOver(t *testing.T) {
+	embedded := complete(t, "--standalone")
+	assert.Zero(t, embedded.Server.ShutdownDelayDuration)
+	assert.Zero(t, embedded.Server.GoawayChance)
+	assert.True(t, embedded.Server.ShutdownSendRetryAfter)
+
+	external := complete(t, "--standalone", "--etcd-servers=http://etcd:2379")
+	assert.Equal(t, replicaShutdownDelay, external.Server.ShutdownDelayDuration)
+	assert.InDelta(t, replicaGoawayChance, external.Server.GoawayChance, 0)
+
+	chosen := complete(t, "--standalone", "--etcd-servers=http://etcd:2379", "--shutdown-delay-duration=0s", "--goaway-chance=0")
+	assert.Zero(t, chosen.Server.ShutdownDelayDuration)
+	assert.Zero(t, chosen.Server.GoawayChance)
+}
+
+func TestOneKubeconfigServesAll(t *testing.T) {
+	o := complete(t, "--kubeconfig=a", "--authorization-kubeconfig=b")
+	assert.Equal(t, "a", o.Authentication.RemoteKubeConfigFile)
+	assert.Equal(t, "b", o.Authorization.RemoteKubeConfigFile)
+}
+
+func TestOwnNamespace(t *testing.T) {
+	t.Setenv(podNamespaceVariable, "")
+	file := filepath.Join(t.TempDir(), "namespace")
+	assert.Equal(t, "spark-system", ownNamespace(file))
+	require.NoError(t, os.WriteFile(file, []byte("from-account\n"), 0o600))
+	assert.Equal(t, "from-account", ownNamespace(file))
+	t.Setenv(podNamespaceVariable, "from-environment")
+	assert.Equal(t, "from-environment", ownNamespace(file))
+}
+
+func TestMutatingPoliciesNeedACluster(t *testing.T) {
+	served := func(resources ...string) *fakediscovery.FakeDiscovery {
+		fake := &clienttesting.Fake{}
+		if len(resources) > 0 {
+			list := &metav1.APIResourceList{GroupVersion: admissionRegistrationVersion}
+			for _, name := range resources {
+				list.APIResources = append(list.APIResources, metav1.APIResource{Name: name})
+			}
+			fake.Resources = []*metav1.APIResourceList{list}
+		}
+		return &fakediscovery.FakeDiscovery{Fake: fake}
+	}
+	for name, test := range map[string]struct {
+		cluster *fakediscovery.FakeDiscovery
+		want    []string
+	}{
+		"1.37":  {served("validatingadmissionpolicies", mutatingPoliciesResource), nil},
+		"1.35":  {served("validatingadmissionpolicies"), []string{mutatingadmissionpolicy.PluginName}},
+		"older": {served(), []string{mutatingadmissionpolicy.PluginName}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			admission := genericoptions.NewAdmissionOptions()
+			require.NoError(t, disableUnservedPlugins(admission, test.cluster))
+			assert.Equal(t, test.want, admission.DisablePlugins)
+		})
+	}
+}
+
+func TestEveryFlagIsInOneGroupAndHasHelp(t *testing.T) {
+	seen := map[string]string{}
+	for name, set := range New().FlagSets().FlagSets {
+		set.VisitAll(func(flag *pflag.Flag) {
+			assert.Empty(t, seen[flag.Name], flag.Name)
+			seen[flag.Name] = name
+			assert.NotEmpty(t, flag.Usage, flag.Name)
+		})
+	}
+	for _, name := range []string{"data-dir", "etcd-servers", "controllers", "feature-gates", "workers", "kubeconfig", "secure-port",
+		"audit-policy-file", "enable-admission-plugins", "enable-priority-and-fairness", "encryption-provider-config", "v", "logging-format"} {
+		assert.NotEmpty(t, seen[name], name)
+	}
+	assert.Equal(t, "feature", seen["feature-gates"])
+}

@@ -1,0 +1,41 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package apiserver
+
+import (
+	"k8s.io/apiserver/pkg/registry/rest"
+	genericapiserver "k8s.io/apiserver/pkg/server"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	sparkapplicationstorage "github.com/spark-apiserver/spark-apiserver/pkg/registry/sparkoperator/sparkapplication/storage"
+)
+
+// sparkOperatorGroup returns the group with the storage of its resources. A resource has one storage, which every version
+// that serves it shares.
+func (c CompletedConfig) sparkOperatorGroup() (*genericapiserver.APIGroupInfo, error) {
+	applications, applicationStatus, err := sparkapplicationstorage.NewREST(Scheme, c.extra.FeatureGate, c.generic.RESTOptionsGetter)
+	if err != nil {
+		return nil, err
+	}
+	group := genericapiserver.NewDefaultAPIGroupInfo(sparkoperator.GroupName, Scheme, ParameterCodec, Codecs)
+	group.VersionedResourcesStorageMap[v1beta2.SchemeGroupVersion.Version] = map[string]rest.Storage{
+		"sparkapplications":        applications,
+		"sparkapplications/status": applicationStatus,
+	}
+	return &group, nil
+}

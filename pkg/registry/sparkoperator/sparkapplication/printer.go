@@ -1,0 +1,161 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package sparkapplication
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metatable "k8s.io/apimachinery/pkg/api/meta/table"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apiserver/pkg/registry/rest"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+)
+
+// none stands for what an application doesn't have.
+const none = "<none>"
+
+// columns are those of the Spark Operator in its order, the state of the gang before the age, and further ones for -o wide.
+var columns = []metav1.TableColumnDefinition{
+	{Name: "Name", Type: "string", Format: "name", Description: "Name of the application."},
+	{Name: "Suspend", Type: "boolean", Description: "Whether the application is to be suspended."},
+	{Name: "Status", Type: "string", Description: "State of the application as a whole."},
+	{Name: "Attempts", Type: "integer", Description: "How many times the application was submitted with success."},
+	{Name: "Start", Type: "string", Description: "When the current attempt was submitted."},
+	{Name: "Finish", Type: "string", Description: "When the current attempt ended."},
+	{Name: "Gang", Type: "string", Description: "How many executors of how many that are placed together have a node, and how far their placement has come."},
+	{Name: "Age", Type: "string", Description: "Time since the application was created."},
+	{Name: "Driver", Type: "string", Priority: 1, Description: "Name of the driver's pod."},
+	{Name: "Executors", Type: "string", Priority: 1, Description: "How many executors run, of those that are alive."},
+	{Name: "Version", Type: "string", Priority: 1, Description: "Version of Spark."},
+	{Name: "Message", Type: "string", Priority: 1, Description: "Why the application failed, or why its executors wait."},
+}
+
+// tableConvertor prints applications as the rows of a table.
+type tableConvertor struct{}
+
+// NewTableConvertor returns what prints applications for kubectl get.
+func NewTableConvertor() rest.TableConvertor {
+	return tableConvertor{}
+}
+
+// ConvertToTable implements rest.TableConvertor.
+func (tableConvertor) ConvertToTable(_ context.Context, object runtime.Object, tableOptions runtime.Object) (*metav1.Table, error) {
+	table := &metav1.Table{}
+	if options, ok := tableOptions.(*metav1.TableOptions); !ok || !options.NoHeaders {
+		table.ColumnDefinitions = columns
+	}
+	if list, err := meta.ListAccessor(object); err == nil {
+		table.ResourceVersion = list.GetResourceVersion()
+		table.Continue = list.GetContinue()
+		table.RemainingItemCount = list.GetRemainingItemCount()
+	} else if single, err := meta.CommonAccessor(object); err == nil {
+		table.ResourceVersion = single.GetResourceVersion()
+	}
+	rows, err := metatable.MetaToTableRow(object, func(obj runtime.Object, _ metav1.Object, name, age string) ([]any, error) {
+		app, ok := obj.(*sparkoperator.SparkApplication)
+		if !ok {
+			return nil, fmt.Errorf("not a SparkApplication: %T", obj)
+		}
+		return cells(app, name, age), nil
+	})
+	table.Rows = rows
+	return table, err
+}
+
+func cells(app *sparkoperator.SparkApplication, name, age string) []any {
+	status := &app.Status
+	return []any{
+		name,
+		app.Spec.Suspend != nil && *app.Spec.Suspend,
+		orNone(string(status.AppState.State)),
+		int64(status.ExecutionAttempts),
+		timestamp(status.LastSubmissionAttemptTime),
+		timestamp(status.TerminationTime),
+		gang(app),
+		age,
+		orNone(status.DriverInfo.PodName),
+		executors(status.ExecutorCounts),
+		app.Spec.SparkVersion,
+		message(status),
+	}
+}
+
+// gang says how many of how many executors have a node and why, such as "3/4 Unschedulable".
+func gang(app *sparkoperator.SparkApplication) string {
+	scheduling := app.Spec.Scheduling
+	if scheduling == nil || scheduling.SchedulingPolicy == nil || scheduling.SchedulingPolicy.Gang == nil {
+		return none
+	}
+	state := ""
+	if condition := meta.FindStatusCondition(app.Status.Conditions, sparkoperator.ConditionWorkloadSchedulingReady); condition != nil {
+		state = condition.Reason
+	}
+	record := app.Status.WorkloadScheduling
+	if record == nil || len(record.PodGroups) == 0 {
+		return orNone(state)
+	}
+	var bound, together int64
+	for _, group := range record.PodGroups {
+		bound += int64(group.BoundMembers)
+		if group.MinCount != nil {
+			together += int64(*group.MinCount)
+		}
+	}
+	text := strconv.FormatInt(bound, 10) + "/" + strconv.FormatInt(together, 10)
+	if state != "" {
+		text += " " + state
+	}
+	return text
+}
+
+func executors(counts *sparkoperator.ExecutorCounts) string {
+	if counts == nil {
+		return none
+	}
+	return fmt.Sprintf("%d/%d", counts.Running, counts.Pending+counts.Running+counts.Unknown)
+}
+
+func message(status *sparkoperator.SparkApplicationStatus) string {
+	if status.AppState.ErrorMessage != "" {
+		return status.AppState.ErrorMessage
+	}
+	condition := meta.FindStatusCondition(status.Conditions, sparkoperator.ConditionWorkloadSchedulingReady)
+	if condition == nil || condition.Status == metav1.ConditionTrue {
+		return none
+	}
+	return orNone(condition.Message)
+}
+
+func timestamp(t metav1.Time) string {
+	if t.IsZero() {
+		return none
+	}
+	return t.UTC().Format(time.RFC3339)
+}
+
+func orNone(text string) string {
+	if text == "" {
+		return none
+	}
+	return text
+}
