@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(clustertest.Main(m, cluster.Options{}, func(ctx context.Context, c *cluster.Cluster) error {
 		shared = c
 		return c.AddNode(ctx, "roomy", "64", "256Gi")
-	}))
+	}, nil))
 }
 
 // newNamespace creates a namespace, and waits for its service account, without which no pod is accepted.

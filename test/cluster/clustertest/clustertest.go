@@ -30,7 +30,7 @@ limitations under the License.
 //		os.Exit(clustertest.Main(m, cluster.Options{}, func(_ context.Context, c *cluster.Cluster) error {
 //			shared = c
 //			return nil
-//		}))
+//		}, nil))
 //	}
 //
 // With -short no cluster is started and the tests that ask for one are skipped.
@@ -76,8 +76,9 @@ func SkipIfShort(t testing.TB) {
 }
 
 // Main runs the tests of a package with one cluster for all of them, handed to use before they start, and returns the
-// exit code for os.Exit. With -short no cluster is started and use isn't called: tests must call SkipIfShort.
-func Main(m *testing.M, o cluster.Options, use func(context.Context, *cluster.Cluster) error) int {
+// exit code for os.Exit. What afterwards (nil = nothing) finds wrong once all tests have passed fails the run. With -short
+// no cluster is started and neither function is called: tests must call SkipIfShort.
+func Main(m *testing.M, o cluster.Options, use func(context.Context, *cluster.Cluster) error, afterwards func() error) int {
 	flag.Parse()
 	if testing.Short() {
 		return m.Run()
@@ -98,6 +99,12 @@ func Main(m *testing.M, o cluster.Options, use func(context.Context, *cluster.Cl
 	// From here on an interrupt ends this process at once, and the kernel ends the cluster's processes with it.
 	cancel()
 	code := m.Run()
+	if code == 0 && afterwards != nil {
+		if err := afterwards(); err != nil {
+			fmt.Fprintln(os.Stderr, "FAIL: after all tests:", err)
+			code = 1
+		}
+	}
 	if code != 0 {
 		c.Keep()
 		fmt.Fprintf(os.Stderr, "the logs of the test cluster are kept in %s/logs\n", c.Dir)

@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+
+# Copyright The spark-apiserver Authors.
+#
+# Licensed under the Apache License, Version 2.0 (the "License");
+# you may not use this file except in compliance with the License.
+# You may obtain a copy of the License at
+#
+#     http://www.apache.org/licenses/LICENSE-2.0
+#
+# Unless required by applicable law or agreed to in writing, software
+# distributed under the License is distributed on an "AS IS" BASIS,
+# WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+# See the License for the specific language governing permissions and
+# limitations under the License.
+
+# The story that README begins with: a gang of four executors meets a cluster with room for three. A real control plane
+# is built and started on this machine; its nodes and Spark itself are simulated. Every step is checked: the exit code is
+# not zero unless all of them happened.
+#
+# usage: hack/quickstart.sh up|down
+#
+#   QUICKSTART_STATE   folder for the cluster's data, logs and list of processes (default .cache/quickstart)
+
+set -o errexit -o nounset -o pipefail
+
+ROOT="$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)"
+cd "${ROOT}"
+STATE="${QUICKSTART_STATE:-${ROOT}/.cache/quickstart}"
+TOOL="${ROOT}/.cache/tools/spark-test-cluster"
+APP=spark-pi-gang
+GROUPS_OF_EXECUTORS=podgroups.scheduling.k8s.io
+
+say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
+fail() { printf '\nFAILED: %s\n' "$*" >&2; exit 1; }
+
+cluster() { "${TOOL}" --state-dir "${STATE}" "$@"; }
+
+# show prints a command as a user would type it, and runs it.
+show() { printf '\n$ %s\n' "$*"; "$@"; }
+
+# until_true WHAT SECONDS COMMAND...: waits until a command succeeds.
+until_true() {
+    local what="$1" seconds="$2" deadline
+    shift 2
+    deadline=$((SECONDS + seconds))
+    until "$@" >/dev/null 2>&1; do
+        if ((SECONDS >= deadline)); then
+            kubectl get sparkapps,pods,"${GROUPS_OF_EXECUTORS}" -o wide || true
+            fail "${what} did not happen within ${seconds} s; logs are in ${STATE}/logs"
+        fi
+        sleep 0.5
+    done
+}
+
+executors_bound() {
+    kubectl get pods -l "sparkoperator.k8s.io/app-name=${APP},spark-role=executor" \
+        -o jsonpath='{range .items[*]}{.spec.nodeName}{"\n"}{end}' | grep -c . || true
+}
+executors_created() {
+    kubectl get pods -l "sparkoperator.k8s.io/app-name=${APP},spark-role=executor" -o name | grep -c . || true
+}
+condition_reason() {
+    kubectl get sparkapp "${APP}" -o jsonpath="{.status.conditions[?(@.type=='WorkloadSchedulingReady')].reason}"
+}
+gang_is() { [[ "$(condition_reason)" == "$1" ]]; }
+bound_are() { [[ "$(executors_bound)" == "$1" ]]; }
+state_is() { [[ "$(kubectl get sparkapp "${APP}" -o jsonpath='{.status.applicationState.state}')" == "$1" ]]; }
+
+build_tool() {
+    mkdir -p "$(dirname "${TOOL}")"
+    go build -o "${TOOL}" ./test/cluster/cmd/spark-test-cluster
+}
+
+up() {
+    say "1. A Kubernetes 1.37 control plane (real), built from its Go modules: minutes when the cache is empty, seconds later"
+    build_tool
+    # Computing takes three seconds, so that a person sees the executors run.
+    cluster up --run-time 3s >/dev/null
+    # From here on KUBECONFIG and kubectl are the cluster's own.
+    eval "$(cluster env)"
+    echo "kube-scheduler runs with the gate GenericWorkload; nodes, kubelets and Spark are SIMULATED."
+
+    say "2. spark-apiserver (real): an APIService, no CRD, no webhook"
+    cluster start-server --server-feature-gates SparkApplicationWorkloadAwareScheduling=true
+    show kubectl get apiservice v1beta2.sparkoperator.k8s.io
+    kubectl apply -k artifacts/spark-driver >/dev/null
+
+    say "3. A node (simulated) with 4 CPU: room for the driver and three of four executors"
+    cluster add-node node-1 --cpu 4 --memory 16Gi
+
+    say "4. A gang of four"
+    show kubectl apply -f artifacts/examples/spark-pi-gang.yaml
+    until_true "the scheduler refusing the gang" 120 gang_is GangUnschedulable
+    [[ "$(executors_created)" == 4 ]] || fail "the driver should have created four executors"
+    bound_are 0 || fail "an executor has a node although the gang does not fit"
+    show kubectl get sparkapps
+    show kubectl get workloads.scheduling.k8s.io,"${GROUPS_OF_EXECUTORS}",pods -o wide
+    printf '\nWhy: '
+    kubectl get sparkapp "${APP}" -o jsonpath="{.status.conditions[?(@.type=='WorkloadSchedulingReady')].message}"
+    printf '\nFour executors exist, none has a node: all or nothing.\n'
+
+    say "5. A second node (simulated)"
+    cluster add-node node-2 --cpu 4 --memory 16Gi
+    until_true "the scheduler placing all four executors" 120 bound_are 4
+    show kubectl get sparkapps
+    show kubectl get pods -o wide
+
+    say "6. The application completes"
+    show kubectl wait --for=condition=Complete --timeout=120s "sparkapp/${APP}"
+    state_is COMPLETED || fail "the application is not COMPLETED"
+    show kubectl get sparkapps
+
+    say "7. How an application is scheduled can't be edited afterwards"
+    local answer
+    printf '\n$ kubectl patch sparkapp %s --type=merge -p %s\n' "${APP}" "'{\"spec\":{\"scheduling\":{\"schedulingPolicy\":{\"gang\":null,\"basic\":{}}}}}'"
+    if answer="$(kubectl patch sparkapp "${APP}" --type=merge -p '{"spec":{"scheduling":{"schedulingPolicy":{"gang":null,"basic":{}}}}}' 2>&1)"; then
+        fail "the edit of spec.scheduling was accepted"
+    fi
+    echo "${answer}"
+    grep -q 'spec.scheduling' <<<"${answer}" || fail "the refusal does not name spec.scheduling"
+
+    say "Done. The cluster is left running; look around with"
+    cat <<END
+
+$(cluster env | sed 's/^/  /')
+  kubectl get sparkapps
+  bin/kubectl-spark render -f artifacts/examples/spark-pi-gang.yaml
+
+and stop it with
+
+  make quickstart-down
+END
+}
+
+down() {
+    build_tool
+    cluster down
+}
+
+case "${1:-}" in
+up) up ;;
+down) down ;;
+*) echo "usage: $0 up|down" >&2; exit 2 ;;
+esac

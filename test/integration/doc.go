@@ -1,0 +1,20 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package integration tests the product on a real control plane: etcd, kube-apiserver, kube-controller-manager and
+// kube-scheduler, with our server behind a real APIService and under the identity of artifacts/base. Nodes and Spark are
+// simulated (test/cluster).
+package integration
