@@ -344,7 +344,7 @@ var podFieldCases = map[string]fieldCase{
 		setPod(func(s *v1beta2.SparkPodSpec) { s.ServiceAccount = new("runner") }),
 		func(t *testing.T, l *landing) {
 			assert.Equal(t, "runner", l.pod.Spec.ServiceAccountName)
-			assert.Equal(t, "runner", l.pod.Spec.DeprecatedServiceAccount, "Spark reads this one only") //nolint:staticcheck // as it says
+			assert.Equal(t, "runner", l.pod.Spec.DeprecatedServiceAccount, "Spark reads this one only")
 			assert.Equal(t, "runner", l.props[l.role.keyServiceAccount])
 		},
 	},
@@ -528,8 +528,8 @@ func TestEveryPodFieldLands(t *testing.T) {
 func assertCovered[C any](t *testing.T, typ reflect.Type, cases map[string]C) {
 	t.Helper()
 	names := map[string]bool{}
-	for i := range typ.NumField() {
-		if f := typ.Field(i); !f.Anonymous {
+	for f := range typ.Fields() {
+		if !f.Anonymous {
 			names[f.Name] = true
 			assert.Contains(t, cases, f.Name, "no row covers %s.%s", typ.Name(), f.Name)
 		}

@@ -53,11 +53,12 @@ func mebibytes(text, bare string) (int64, error) {
 	if err != nil {
 		return 0, fmt.Errorf("is too large")
 	}
-	if shift <= 20 {
+	switch {
+	case shift <= 20:
 		n >>= 20 - shift
-	} else if n > math.MaxInt64>>(shift-20) {
+	case n > math.MaxInt64>>(shift-20):
 		return 0, fmt.Errorf("is too large")
-	} else {
+	default:
 		n <<= shift - 20
 	}
 	if n > maxMebibytes {

@@ -390,7 +390,7 @@ func TestExecutorTemplateNamesTheAccountTwice(t *testing.T) {
 		_, o := built(t, executorTemplateOf(text))
 		pod := executorPod(t, o)
 		assert.Equal(t, "sa", pod.Spec.ServiceAccountName)
-		assert.Equal(t, "sa", pod.Spec.DeprecatedServiceAccount) //nolint:staticcheck // Spark reads this one
+		assert.Equal(t, "sa", pod.Spec.DeprecatedServiceAccount)
 	}
 }
 

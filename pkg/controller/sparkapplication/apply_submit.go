@@ -149,14 +149,12 @@ type objectClient[T any] interface {
 // created it.
 func createOrAdopt[T metav1.Object](ctx context.Context, a *applier, app *v1beta2.SparkApplication, write, kind string, want T, client objectClient[T]) (T, bool, error) {
 	var got T
-	created := true
 	err := a.write(write, func() error {
 		var err error
 		got, err = client.Create(ctx, want, metav1.CreateOptions{})
 		return err
 	})
 	if isAlreadyExists(err) {
-		created = false
 		// The cache may not know the object, or know it no longer.
 		got, err = client.Get(ctx, want.GetName(), metav1.GetOptions{})
 		if err != nil {
@@ -167,7 +165,7 @@ func createOrAdopt[T metav1.Object](ctx context.Context, a *applier, app *v1beta
 	if err != nil {
 		return got, false, classify(fmt.Sprintf("create %s %s", kind, want.GetName()), err)
 	}
-	return got, created, nil
+	return got, true, nil
 }
 
 // adoptable says whether an existing object is this application's.

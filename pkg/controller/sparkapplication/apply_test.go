@@ -360,9 +360,7 @@ func TestDroppedFieldsFailClosed(t *testing.T) {
 		return nil
 	}
 	// The fake answers with the object that it was given; keep what was asked for apart from it.
-	w.c.observer.compile = func(app *v1beta2.SparkApplication, id string, at time.Time, class string) (*scheduling.Submission, error) {
-		return scheduling.CompileSubmission(app, id, at, class)
-	}
+	w.c.observer.compile = scheduling.CompileSubmission
 	w.settle()
 	assert.Equal(t, v1beta2.ApplicationStateFailed, w.state())
 	assert.Equal(t, ReasonSchedulingFieldsDropped, w.condition(v1beta2.ConditionWorkloadSchedulingReady).Reason)
