@@ -24,7 +24,7 @@ help: ## Show this list.
 	@awk 'BEGIN {FS = ":.*##"} /^[a-zA-Z_-]+:.*##/ {printf "  %-20s %s\n", $$1, $$2} /^##@/ {printf "\n%s\n", substr($$0, 5)}' $(MAKEFILE_LIST)
 
 .PHONY: quickstart
-quickstart: build ## Start a control plane with simulated nodes and show a gang being scheduled. KUBECONFIG_EXISTING=FILE uses your own 1.37 cluster.
+quickstart: build ## Start a control plane with simulated nodes and show a gang being scheduled. QUICKSTART_KUBECONFIG=FILE QUICKSTART_IMAGE=NAME uses a 1.37 cluster of yours.
 	@hack/quickstart.sh up
 
 .PHONY: quickstart-down
