@@ -20,7 +20,11 @@
 #
 # usage: hack/quickstart.sh up|down
 #
-#   QUICKSTART_STATE   folder for the cluster's data, logs and list of processes (default .cache/quickstart)
+#   QUICKSTART_STATE       folder for the cluster's data, logs and list of processes (default .cache/quickstart)
+#   QUICKSTART_KUBECONFIG  kubeconfig of a Kubernetes 1.37 cluster of yours, to be used in place of one that is started
+#                          here: the server then runs in a pod of that cluster, and only nodes and Spark are simulated
+#   QUICKSTART_IMAGE       with it: the server's image, built from artifacts/images/spark-apiserver, where that cluster can
+#                          pull it
 
 set -o errexit -o nounset -o pipefail
 
@@ -35,6 +39,10 @@ say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 fail() { printf '\nFAILED: %s\n' "$*" >&2; exit 1; }
 
 cluster() { "${TOOL}" --state-dir "${STATE}" "$@"; }
+
+# The namespace of the story: "default" in a cluster of our own, one of its own in a cluster of yours.
+NAMESPACE=default
+[[ -z "${QUICKSTART_KUBECONFIG:-}" ]] || NAMESPACE=spark-quickstart
 
 # show prints a command as a user would type it, and runs it.
 show() { printf '\n$ %s\n' "$*"; "$@"; }
@@ -64,6 +72,7 @@ condition_reason() {
     kubectl get sparkapp "${APP}" -o jsonpath="{.status.conditions[?(@.type=='WorkloadSchedulingReady')].reason}"
 }
 gang_is() { [[ "$(condition_reason)" == "$1" ]]; }
+recorded_are() { [[ "$(kubectl get sparkapp "${APP}" -o jsonpath='{.status.workloadScheduling.podGroups[0].boundMembers}')" == "$1" ]]; }
 bound_are() { [[ "$(executors_bound)" == "$1" ]]; }
 state_is() { [[ "$(kubectl get sparkapp "${APP}" -o jsonpath='{.status.applicationState.state}')" == "$1" ]]; }
 
@@ -72,9 +81,8 @@ build_tool() {
     go build -o "${TOOL}" ./test/cluster/cmd/spark-test-cluster
 }
 
-up() {
+own_cluster() {
     say "1. A Kubernetes 1.37 control plane (real), built from its Go modules: minutes when the cache is empty, seconds later"
-    build_tool
     # Computing takes three seconds, so that a person sees the executors run.
     cluster up --run-time 3s >/dev/null
     # From here on KUBECONFIG and kubectl are the cluster's own.
@@ -85,12 +93,63 @@ up() {
     cluster start-server --server-feature-gates SparkApplicationWorkloadAwareScheduling=true
     show kubectl get apiservice v1beta2.sparkoperator.k8s.io
     kubectl apply -k artifacts/spark-driver >/dev/null
+    MANIFEST=(-f artifacts/examples/spark-pi-gang.yaml)
+}
+
+existing_cluster() {
+    say "1. Your cluster (real): ${QUICKSTART_KUBECONFIG}"
+    [[ -n "${QUICKSTART_IMAGE:-}" ]] || fail "QUICKSTART_IMAGE must name the server's image (docs/operations.md says how to build it)"
+    command -v openssl >/dev/null || fail "openssl is needed for the server's certificate"
+    cluster up --run-time 3s --existing "${QUICKSTART_KUBECONFIG}" >/dev/null
+    eval "$(cluster env)"
+    kubectl config set-context --current --namespace="${NAMESPACE}" >/dev/null
+    kubectl get --raw /apis/scheduling.k8s.io/v1beta1 2>/dev/null | grep -q '"podgroups"' ||
+        fail "the cluster does not serve PodGroups of scheduling.k8s.io/v1beta1: docs/scheduling.md names the three settings"
+    if kubectl get crd sparkapplications.sparkoperator.k8s.io >/dev/null 2>&1; then
+        fail "the cluster has the Spark operator's CRD, which serves the same group version: use a cluster without it"
+    fi
+    echo "Its control plane is used as it is; the nodes that are added, and Spark on them, are SIMULATED."
+
+    say "2. spark-apiserver (real), in a pod of namespace spark-system: an APIService, no CRD, no webhook"
+    hack/serving-cert.sh
+    mkdir -p "${STATE}/install" "${STATE}/app"
+    local up
+    up="$(realpath --relative-to="${STATE}/install" "${ROOT}")"
+    cat >"${STATE}/install/kustomization.yaml" <<END
+resources: [${up}/artifacts/overlays/self-signed]
+components: [${up}/artifacts/components/workload-aware-scheduling]
+patches:
+- target: {kind: Deployment, name: spark-apiserver}
+  patch: '[{op: replace, path: /spec/template/spec/containers/0/image, value: "${QUICKSTART_IMAGE}"}]'
+END
+    kubectl apply -k "${STATE}/install"
+    show kubectl -n spark-system rollout status deployment/spark-apiserver --timeout=300s
+    show kubectl wait --for=condition=Available --timeout=120s apiservice/v1beta2.sparkoperator.k8s.io
+    kubectl create namespace "${NAMESPACE}" --dry-run=client -o yaml | kubectl apply -f - >/dev/null
+    # The example as it is, kept on the simulated nodes.
+    cp artifacts/examples/spark-pi-gang.yaml "${STATE}/app/"
+    cat >"${STATE}/app/kustomization.yaml" <<END
+namespace: ${NAMESPACE}
+resources: [spark-pi-gang.yaml, ${up}/artifacts/spark-driver]
+patches:
+- target: {kind: SparkApplication}
+  patch: |
+    - {op: add, path: /spec/nodeSelector, value: {kwok.x-k8s.io/node: fake}}
+    - {op: add, path: /spec/driver/tolerations, value: [{key: kwok.x-k8s.io/node, operator: Exists}]}
+    - {op: add, path: /spec/executor/tolerations, value: [{key: kwok.x-k8s.io/node, operator: Exists}]}
+END
+    MANIFEST=(-k "${STATE}/app")
+}
+
+up() {
+    build_tool
+    if [[ -n "${QUICKSTART_KUBECONFIG:-}" ]]; then existing_cluster; else own_cluster; fi
 
     say "3. A node (simulated) with 4 CPU: room for the driver and three of four executors"
     cluster add-node node-1 --cpu 4 --memory 16Gi
 
     say "4. A gang of four"
-    show kubectl apply -f artifacts/examples/spark-pi-gang.yaml
+    show kubectl apply "${MANIFEST[@]}"
     until_true "the scheduler refusing the gang" 120 gang_is GangUnschedulable
     [[ "$(executors_created)" == 4 ]] || fail "the driver should have created four executors"
     bound_are 0 || fail "an executor has a node although the gang does not fit"
@@ -103,6 +162,7 @@ up() {
     say "5. A second node (simulated)"
     cluster add-node node-2 --cpu 4 --memory 16Gi
     until_true "the scheduler placing all four executors" 120 bound_are 4
+    until_true "the application saying so" 120 recorded_are 4
     show kubectl get sparkapps
     show kubectl get pods -o wide
 
@@ -135,6 +195,16 @@ END
 
 down() {
     build_tool
+    if [[ -n "${QUICKSTART_KUBECONFIG:-}" && -d "${STATE}/install" ]]; then
+        eval "$(cluster env)"
+        # Applications first, while there is a server that removes what they own; then the APIService, so that no
+        # namespace waits for an answer of a server that is gone.
+        kubectl delete namespace "${NAMESPACE}" --ignore-not-found --timeout=120s
+        kubectl delete apiservice v1beta2.sparkoperator.k8s.io --ignore-not-found
+        kubectl delete -k "${STATE}/install" --ignore-not-found --timeout=120s
+        cluster remove-node node-1
+        cluster remove-node node-2
+    fi
     cluster down
 }
 

@@ -42,7 +42,7 @@ func newApplication(edits ...edit) *v1beta2.SparkApplication {
 		Spec: v1beta2.SparkApplicationSpec{
 			Type:                v1beta2.ScalaApplicationType,
 			SparkVersion:        "4.0.4",
-			Image:               new("docker.io/apache/spark:4.0.4"),
+			Image:               new("apache/spark:4.0.4"),
 			MainClass:           new("org.apache.spark.examples.SparkPi"),
 			MainApplicationFile: new("local:///opt/spark/examples/jars/spark-examples.jar"),
 			Driver:              v1beta2.DriverSpec{SparkPodSpec: v1beta2.SparkPodSpec{ServiceAccount: new("spark")}},

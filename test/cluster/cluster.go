@@ -44,6 +44,8 @@ type Cluster struct {
 	Etcd, KubeAPIServer, KubeControllerManager, KubeScheduler, Kwok, SimulatedDriver *Process
 
 	options Options
+	// existing: the control plane is somebody else's.
+	existing bool
 	ca      *Authority // signs servers and clients
 	frontCA *Authority // signs kube-apiserver's client certificate towards aggregated servers
 	ports   ports
@@ -72,6 +74,9 @@ func Start(ctx context.Context, options Options) (_ *Cluster, err error) {
 	c := &Cluster{Binaries: binaries, options: options, issuedByName: map[string]int{}}
 	if err := c.prepareDir(); err != nil {
 		return nil, err
+	}
+	if options.ExistingKubeconfig != "" {
+		return c.startBesideExisting(ctx)
 	}
 	step := newStep(options.Progress, "starting a Kubernetes "+kubernetesVersion+" control plane in "+c.Dir)
 	defer func() {

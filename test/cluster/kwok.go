@@ -28,6 +28,10 @@ const (
 	fakeNodeAnnotationValue = "fake"
 )
 
+// SimulatedNodeKey is the key of the label, and of the taint, of simulated nodes in a cluster that was not started here;
+// the value of both is "fake".
+const SimulatedNodeKey = fakeNodeAnnotation
+
 //go:embed kwok-stages.yaml
 var kwokStages []byte
 

@@ -57,6 +57,10 @@ func (c *Cluster) AddNodeWith(ctx context.Context, name string, capacity corev1.
 		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: all, Annotations: map[string]string{fakeNodeAnnotation: fakeNodeAnnotationValue}},
 		Status:     corev1.NodeStatus{Capacity: capacity, Allocatable: capacity},
 	}
+	if c.existing {
+		node.Labels[SimulatedNodeKey] = fakeNodeAnnotationValue
+		node.Spec.Taints = []corev1.Taint{{Key: SimulatedNodeKey, Value: fakeNodeAnnotationValue, Effect: corev1.TaintEffectNoSchedule}}
+	}
 	if _, err := client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil {
 		return fmt.Errorf("adding simulated node %s: %w", name, err)
 	}

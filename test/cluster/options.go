@@ -54,6 +54,11 @@ type Options struct {
 	// KeepData keeps a temporary data directory after Stop. SPARK_TEST_CLUSTER_KEEP=1 in the environment does it too.
 	KeepData bool
 
+	// ExistingKubeconfig names the kubeconfig of a cluster that exists already: nothing of a control plane is started,
+	// only what keeps simulated nodes and plays Spark on them. They are tainted there, so that nobody's pods land on them
+	// by accident, and labelled: see SimulatedNodeKey.
+	ExistingKubeconfig string
+
 	// WithoutGenericWorkload starts the control plane as Kubernetes 1.37 is by default: the gate GenericWorkload off in
 	// all three programs and scheduling.k8s.io/v1beta1 not served.
 	WithoutGenericWorkload bool

@@ -39,8 +39,10 @@ func (c *Cluster) startSimulatedDriver(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := sparkdriver.EnsureStorageClass(ctx, client); err != nil {
-		return fmt.Errorf("creating the simulated StorageClass: %w", err)
+	if !c.existing { // which has storage classes of its own
+		if err := sparkdriver.EnsureStorageClass(ctx, client); err != nil {
+			return fmt.Errorf("creating the simulated StorageClass: %w", err)
+		}
 	}
 	if c.options.Detached {
 		if len(c.options.SimulatedDriverCommand) == 0 {

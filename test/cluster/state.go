@@ -36,6 +36,7 @@ type state struct {
 
 type recordedOptions struct {
 	StartTimeout time.Duration `json:"startTimeout"`
+	Existing     bool          `json:"existing,omitempty"`
 }
 
 type recordedProcess struct {
@@ -60,7 +61,7 @@ func (c *Cluster) saveState() error {
 	if !c.options.Detached {
 		return nil
 	}
-	s := state{Ports: c.ports, Binaries: *c.Binaries, Options: recordedOptions{StartTimeout: c.options.StartTimeout}}
+	s := state{Ports: c.ports, Binaries: *c.Binaries, Options: recordedOptions{StartTimeout: c.options.StartTimeout, Existing: c.existing}}
 	for _, p := range []*Process{c.Etcd, c.KubeAPIServer, c.KubeControllerManager, c.KubeScheduler, c.Kwok, c.SimulatedDriver} {
 		if p != nil {
 			s.Processes = append(s.Processes, p.record())
@@ -111,10 +112,12 @@ func Attach(dataDir string) (*Cluster, error) {
 	if err := json.Unmarshal(content, &s); err != nil {
 		return nil, fmt.Errorf("reading %s: %w", c.statePath(), err)
 	}
-	c.ports, c.Binaries = s.Ports, &s.Binaries
+	c.ports, c.Binaries, c.existing = s.Ports, &s.Binaries, s.Options.Existing
 	c.options = Options{DataDir: dir, KeepData: true, Detached: true, StartTimeout: s.Options.StartTimeout}.withDefaults()
-	if c.ca, err = newAuthority(c.pkiDir(), "cluster"); err != nil {
-		return nil, err
+	if !c.existing {
+		if c.ca, err = newAuthority(c.pkiDir(), "cluster"); err != nil {
+			return nil, err
+		}
 	}
 	if err := c.loadAdmin(false); err != nil {
 		return nil, err

@@ -179,7 +179,7 @@ func (n *tenant) application(name string, changes ...change) *v1beta2.SparkAppli
 		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: n.namespace},
 		Spec: v1beta2.SparkApplicationSpec{
 			Type: v1beta2.ScalaApplicationType, SparkVersion: "4.0.1",
-			Image:               new("docker.io/apache/spark:4.0.1"),
+			Image:               new("apache/spark:4.0.1"),
 			MainClass:           new("org.apache.spark.examples.SparkPi"),
 			MainApplicationFile: new("local:///opt/spark/examples/jars/spark-examples.jar"),
 			NodeSelector:        map[string]string{reserved: n.namespace},

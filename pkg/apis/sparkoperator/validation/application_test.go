@@ -49,7 +49,7 @@ func newApplication(edits ...edit) *sparkoperator.SparkApplication {
 		Spec: sparkoperator.SparkApplicationSpec{
 			Type:                sparkoperator.ScalaApplicationType,
 			SparkVersion:        "4.0.4",
-			Image:               new("docker.io/apache/spark:4.0.4"),
+			Image:               new("apache/spark:4.0.4"),
 			MainClass:           new("org.apache.spark.examples.SparkPi"),
 			MainApplicationFile: new("local:///opt/spark/examples/jars/spark-examples.jar"),
 			Driver:              sparkoperator.DriverSpec{SparkPodSpec: sparkoperator.SparkPodSpec{ServiceAccount: new("spark")}},

@@ -152,7 +152,7 @@ func TestNothingButSchedulingIsImmutable(t *testing.T) {
 	app := edited(old, func(app *sparkoperator.SparkApplication) {
 		app.Labels = map[string]string{"team": "a"}
 		app.Spec.Executor.Instances = new(int32(8))
-		app.Spec.Image = new("docker.io/apache/spark:4.0.5")
+		app.Spec.Image = new("apache/spark:4.0.5")
 		app.Spec.Arguments = []string{"1000"}
 		app.Spec.TimeToLiveSeconds = new(int64(60))
 		app.Spec.Suspend = new(true)

@@ -86,6 +86,7 @@ func newUpCommand(stateDir *string) *cobra.Command {
 			return nil
 		},
 	}
+	cmd.Flags().StringVar(&o.ExistingKubeconfig, "existing", "", "kubeconfig of a cluster that exists already: start only what keeps simulated nodes and plays Spark on them")
 	cmd.Flags().BoolVar(&o.WithoutGenericWorkload, "without-generic-workload", false, "start the control plane as Kubernetes 1.37 is by default, without workload-aware scheduling")
 	cmd.Flags().DurationVar(&o.SimulatedRunTime, "run-time", 0, "how long a simulated application computes (default 1s)")
 	cmd.Flags().DurationVar(&o.SimulatedBatchDelay, "batch-delay", 0, "longest pause between two rounds of a simulated driver's executor allocation (default 100ms)")
