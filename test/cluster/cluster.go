@@ -46,11 +46,11 @@ type Cluster struct {
 	options Options
 	// existing: the control plane is somebody else's.
 	existing bool
-	ca      *Authority // signs servers and clients
-	frontCA *Authority // signs kube-apiserver's client certificate towards aggregated servers
-	ports   ports
-	leases  []*portLease
-	admin   *rest.Config
+	ca       *Authority // signs servers and clients
+	frontCA  *Authority // signs kube-apiserver's client certificate towards aggregated servers
+	ports    ports
+	leases   []*portLease
+	admin    *rest.Config
 
 	mu           sync.Mutex
 	servers      []*SparkServer
