@@ -64,5 +64,14 @@ func (c *Config) Complete() CompletedConfig {
 			return build(guard.Filter(handler, config.Serializer), config)
 		}
 	}
+	if headers := c.GenericConfig.Authentication.RequestHeaderConfig; headers != nil {
+		proxy := frontProxy{config: headers}
+		c.GenericConfig.AddReadyzChecks(proxy)
+		build := c.GenericConfig.BuildHandlerChainFunc
+		// Outermost, because authentication is what it guards.
+		c.GenericConfig.BuildHandlerChainFunc = func(handler http.Handler, config *genericapiserver.Config) http.Handler {
+			return proxy.filter(build(handler, config))
+		}
+	}
 	return CompletedConfig{generic: c.GenericConfig.Complete(), extra: c.ExtraConfig}
 }
