@@ -34,6 +34,7 @@ STATE="${QUICKSTART_STATE:-${ROOT}/.cache/quickstart}"
 TOOL="${ROOT}/.cache/tools/spark-test-cluster"
 APP=spark-pi-gang
 GROUPS_OF_EXECUTORS=podgroups.scheduling.k8s.io
+API_SERVICE=v1beta2.sparkoperator.k8s.io
 
 say() { printf '\n\033[1m== %s\033[0m\n' "$*"; }
 fail() { printf '\nFAILED: %s\n' "$*" >&2; exit 1; }
@@ -55,7 +56,7 @@ until_true() {
     until "$@" >/dev/null 2>&1; do
         if ((SECONDS >= deadline)); then
             kubectl get sparkapps,pods,"${GROUPS_OF_EXECUTORS}" -o wide || true
-            fail "${what} did not happen within ${seconds} s; logs are in ${STATE}/logs"
+            fail "${what} did not happen within ${seconds} s; logs are in ${STATE}/logs, and \"$0 down\" cleans up"
         fi
         sleep 0.5
     done
@@ -91,27 +92,52 @@ own_cluster() {
 
     say "2. spark-apiserver (real): an APIService, no CRD, no webhook"
     cluster start-server --server-feature-gates SparkApplicationWorkloadAwareScheduling=true
-    show kubectl get apiservice v1beta2.sparkoperator.k8s.io
+    show kubectl get apiservice "${API_SERVICE}"
     kubectl apply -k artifacts/spark-driver >/dev/null
     MANIFEST=(-f artifacts/examples/spark-pi-gang.yaml)
+}
+
+# check_existing_cluster refuses a cluster in which the story can't be told, or in which "down" would remove what "up" did
+# not make. Nothing is started or changed before.
+check_existing_cluster() {
+    local kubectl found
+    kubectl="$(cluster build)/kubectl"
+    "${kubectl}" --kubeconfig="${QUICKSTART_KUBECONFIG}" get --raw /readyz --request-timeout=20s >/dev/null ||
+        fail "the cluster does not answer"
+    "${kubectl}" --kubeconfig="${QUICKSTART_KUBECONFIG}" get --raw /apis/scheduling.k8s.io/v1beta1 2>/dev/null | grep -q '"podgroups"' ||
+        fail "the cluster does not serve PodGroups of scheduling.k8s.io/v1beta1: docs/scheduling.md names the three settings"
+    if "${kubectl}" --kubeconfig="${QUICKSTART_KUBECONFIG}" get crd sparkapplications.sparkoperator.k8s.io >/dev/null 2>&1; then
+        fail "the cluster has the Spark operator's CRD, which serves the same group version: use a cluster without it"
+    fi
+    found="$("${kubectl}" --kubeconfig="${QUICKSTART_KUBECONFIG}" get --ignore-not-found -o name \
+        "apiservice/${API_SERVICE}" namespace/spark-system "namespace/${NAMESPACE}" node/node-1 node/node-2)"
+    [[ -z "${found}" ]] || fail "the cluster has these already, and they would be removed again at the end: ${found//$'\n'/, }"
+}
+
+# server_is_missing shows what usually tells why: no default StorageClass, an image that can't be pulled, a control plane
+# that can't reach pods.
+server_is_missing() {
+    echo
+    kubectl -n spark-system get pods,persistentvolumeclaims -o wide || true
+    kubectl -n spark-system get events --sort-by=.lastTimestamp | tail -n 10 || true
+    kubectl -n spark-system logs deployment/spark-apiserver --tail=10 || true
+    kubectl get apiservice "${API_SERVICE}" -o jsonpath='{range .status.conditions[*]}{.type}={.status} {.message}{"\n"}{end}' || true
+    fail "the server in the cluster does not serve (docs/operations.md, Health and metrics); \"$0 down\" cleans up"
 }
 
 existing_cluster() {
     say "1. Your cluster (real): ${QUICKSTART_KUBECONFIG}"
     [[ -n "${QUICKSTART_IMAGE:-}" ]] || fail "QUICKSTART_IMAGE must name the server's image (docs/operations.md says how to build it)"
     command -v openssl >/dev/null || fail "openssl is needed for the server's certificate"
+    check_existing_cluster
     cluster up --run-time 3s --existing "${QUICKSTART_KUBECONFIG}" >/dev/null
+    # From here on KUBECONFIG is a copy of yours, and kubectl is the one that was built here.
     eval "$(cluster env)"
     kubectl config set-context --current --namespace="${NAMESPACE}" >/dev/null
-    kubectl get --raw /apis/scheduling.k8s.io/v1beta1 2>/dev/null | grep -q '"podgroups"' ||
-        fail "the cluster does not serve PodGroups of scheduling.k8s.io/v1beta1: docs/scheduling.md names the three settings"
-    if kubectl get crd sparkapplications.sparkoperator.k8s.io >/dev/null 2>&1; then
-        fail "the cluster has the Spark operator's CRD, which serves the same group version: use a cluster without it"
-    fi
     echo "Its control plane is used as it is; the nodes that are added, and Spark on them, are SIMULATED."
 
     say "2. spark-apiserver (real), in a pod of namespace spark-system: an APIService, no CRD, no webhook"
-    hack/serving-cert.sh
+    hack/serving-cert.sh | sed '/^next:/d'
     mkdir -p "${STATE}/install" "${STATE}/app"
     local up
     up="$(realpath --relative-to="${STATE}/install" "${ROOT}")"
@@ -120,11 +146,12 @@ resources: [${up}/artifacts/overlays/self-signed]
 components: [${up}/artifacts/components/workload-aware-scheduling]
 patches:
 - target: {kind: Deployment, name: spark-apiserver}
-  patch: '[{op: replace, path: /spec/template/spec/containers/0/image, value: "${QUICKSTART_IMAGE}"}]'
+  patch: |
+    - {op: replace, path: /spec/template/spec/containers/0/image, value: "${QUICKSTART_IMAGE}"}
 END
     kubectl apply -k "${STATE}/install"
-    show kubectl -n spark-system rollout status deployment/spark-apiserver --timeout=300s
-    show kubectl wait --for=condition=Available --timeout=120s apiservice/v1beta2.sparkoperator.k8s.io
+    show kubectl -n spark-system rollout status deployment/spark-apiserver --timeout=300s || server_is_missing
+    show kubectl wait --for=condition=Available --timeout=120s "apiservice/${API_SERVICE}" || server_is_missing
     kubectl create namespace "${NAMESPACE}" --dry-run=client -o yaml | kubectl apply -f - >/dev/null
     # The example as it is, kept on the simulated nodes.
     cp artifacts/examples/spark-pi-gang.yaml "${STATE}/app/"
@@ -180,7 +207,7 @@ up() {
     echo "${answer}"
     grep -q 'spec.scheduling' <<<"${answer}" || fail "the refusal does not name spec.scheduling"
 
-    say "Done. The cluster is left running; look around with"
+    say "Done. Everything is left running; look around with"
     cat <<END
 
 $(cluster env | sed 's/^/  /')
@@ -193,19 +220,35 @@ and stop it with
 END
 }
 
+# leave_existing_cluster removes what was put into a cluster of yours. It goes on after an error, so that one thing that
+# can't be removed doesn't keep the others.
+leave_existing_cluster() {
+    local namespace=spark-quickstart left=()
+    eval "$(cluster env)"
+    kubectl get --raw /readyz --request-timeout=20s >/dev/null || return 1
+    # Applications first, while there is a server; then the APIService, so that no namespace waits for an answer of a
+    # server that is gone.
+    if kubectl get apiservice "${API_SERVICE}" >/dev/null 2>&1; then
+        # With no server that answers they go with its store, and what they own goes with the namespace.
+        kubectl delete sparkapplications --all --namespace="${namespace}" --timeout=60s || true
+        kubectl delete apiservice "${API_SERVICE}" --timeout=60s || left+=("apiservice/${API_SERVICE}")
+    fi
+    kubectl delete namespace "${namespace}" --ignore-not-found --timeout=120s || left+=("namespace/${namespace}")
+    kubectl delete -k "${STATE}/install" --ignore-not-found --timeout=120s || left+=("${STATE}/install")
+    cluster remove-node node-1 || left+=(node/node-1)
+    cluster remove-node node-2 || left+=(node/node-2)
+    ((${#left[@]} == 0)) || { echo "not removed: ${left[*]}" >&2; return 1; }
+}
+
 down() {
+    local clean=true
     build_tool
-    if [[ -n "${QUICKSTART_KUBECONFIG:-}" && -d "${STATE}/install" ]]; then
-        eval "$(cluster env)"
-        # Applications first, while there is a server that removes what they own; then the APIService, so that no
-        # namespace waits for an answer of a server that is gone.
-        kubectl delete namespace "${NAMESPACE}" --ignore-not-found --timeout=120s
-        kubectl delete apiservice v1beta2.sparkoperator.k8s.io --ignore-not-found
-        kubectl delete -k "${STATE}/install" --ignore-not-found --timeout=120s
-        cluster remove-node node-1
-        cluster remove-node node-2
+    # What "up" has put into a cluster of yours is told by the folder, so that the variables need not be set again.
+    if [[ -d "${STATE}/install" ]]; then
+        leave_existing_cluster || clean=false
     fi
     cluster down
+    "${clean}" || fail "something was left in the cluster: docs/operations.md says how to remove it"
 }
 
 case "${1:-}" in

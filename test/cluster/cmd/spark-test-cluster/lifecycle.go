@@ -140,7 +140,7 @@ func newDownCommand(stateDir *string) *cobra.Command {
 			if err := os.RemoveAll(*stateDir); err != nil {
 				return err
 			}
-			fmt.Fprintln(cmd.OutOrStdout(), "the cluster is down")
+			fmt.Fprintln(cmd.OutOrStdout(), "everything that was started here is stopped")
 			return nil
 		},
 	}
