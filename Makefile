@@ -77,7 +77,7 @@ vet: $(TOOLS)/logcheck ## Run go vet, and logcheck, which knows the rules of str
 .PHONY: lint
 lint: $(TOOLS)/golangci-lint ## Run golangci-lint; the import rules of docs/architecture.md are among its rules.
 	@echo "golangci-lint"
-	$(TOOLS)/golangci-lint run ./...
+	$(TOOLS)/golangci-lint run --allow-parallel-runners ./...
 
 .PHONY: test-unit
 test-unit: ## Run unit tests with the race detector. Nothing but Go is needed.

@@ -55,7 +55,7 @@ func basicDriver(b *driverBuilder) {
 			c.Ports = append(c.Ports, p)
 		}
 	}
-	b.addEnv("SPARK_USER", sparkUser)
+	b.addEnv("SPARK_USER", b.sparkUser())
 	b.addEnv("SPARK_APPLICATION_ID", b.names.appID)
 	for _, p := range b.conf.withPrefix(prefixDriverEnv) {
 		b.ledger.env(p.name, p.path)
@@ -71,6 +71,14 @@ func basicDriver(b *driverBuilder) {
 	b.property(keySubmitInDriver, "true")
 	b.property(keyAppID, b.names.appID)
 	b.objects.Properties[keyMemoryOverheadFactor] = javaDouble(b.a.commonOverheadFactor(&report{}))
+}
+
+// sparkUser is the user in whose name the driver runs.
+func (b *driverBuilder) sparkUser() string {
+	if user := b.a.App.Spec.ProxyUser; given(user) && b.a.Line.namesProxyUser() {
+		return *user
+	}
+	return sparkUser
 }
 
 func (b *driverBuilder) image() string {
@@ -125,7 +133,9 @@ func (b *driverBuilder) driverResources() {
 	}
 }
 
-// privilegeEscalation forbids it from 4.3 on, unless the template or the typed field say otherwise.
+// privilegeEscalation forbids it from 4.3 on. Spark overwrites whatever a template says; here a property that is given
+// does that, but the default doesn't, and the typed field wins over both, as with the operator's webhook. A privileged
+// container must not be forbidden to escalate.
 func (b *driverBuilder) privilegeEscalation() {
 	if !b.a.Line.setsPrivilegeEscalation() {
 		return
@@ -141,7 +151,10 @@ func (b *driverBuilder) privilegeEscalation() {
 	sc := b.container.SecurityContext
 	privileged := sc.Privileged != nil && *sc.Privileged ||
 		sc.Capabilities != nil && slices.Contains(sc.Capabilities.Add, "SYS_ADMIN")
-	if sc.AllowPrivilegeEscalation == nil && (allow || !privileged) {
+	typed := b.a.driver.spec.SecurityContext
+	_, stated := b.conf[key]
+	stated = stated && (typed == nil || typed.AllowPrivilegeEscalation == nil)
+	if (sc.AllowPrivilegeEscalation == nil || stated) && (allow || !privileged) {
 		sc.AllowPrivilegeEscalation = &allow
 	}
 }
@@ -237,9 +250,12 @@ func (b *driverBuilder) driverPlacement() {
 // checkImages refuses a role without an image, and a pull policy that Kubernetes doesn't know.
 func (a *Application) checkImages(rep *report) {
 	for _, r := range []*role{&a.driver, &a.executor} {
-		if s, ok := a.conf.first(r.keyImage, keyImage); !ok || strings.TrimSpace(s.value) == "" {
+		s, ok := a.conf.first(r.keyImage, keyImage)
+		if !ok || strings.TrimSpace(s.value) == "" {
 			rep.err(field.Required(r.path.Child("image"), "name the image here or in "+a.specPath.Child("image").String()))
+			continue
 		}
+		podRules{rep: rep}.image(s.value, s.path)
 	}
 	policies := []string{string(corev1.PullAlways), string(corev1.PullIfNotPresent), string(corev1.PullNever)}
 	if s, ok := a.conf[keyImagePullPolicy]; ok && !slices.Contains(policies, s.value) {

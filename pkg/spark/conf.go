@@ -80,7 +80,8 @@ type named struct {
 func (c conf) withPrefix(prefix string) []named {
 	var found []named
 	for key, s := range c {
-		if name, ok := strings.CutPrefix(key, prefix); ok && name != "" {
+		// A name that is empty is found too, as Spark does: whoever reads it refuses it.
+		if name, ok := strings.CutPrefix(key, prefix); ok {
 			found = append(found, named{name, s})
 		}
 	}

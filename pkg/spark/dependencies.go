@@ -17,6 +17,7 @@ limitations under the License.
 package spark
 
 import (
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -33,24 +34,34 @@ func (a *Application) dependencyConf(rep *report) {
 		key, name string
 		values    []string
 		files     bool
+		// parts is of how many parts a Maven coordinate of the list is; 0 where there are none.
+		parts int
 	}{
-		{keyJars, "jars", deps.Jars, true},
-		{keyFiles, "files", deps.Files, true},
-		{keyPyFiles, "pyFiles", deps.PyFiles, true},
-		{keyArchives, "archives", deps.Archives, true},
-		{keyPackages, "packages", deps.Packages, false},
-		{keyExcludePackages, "excludePackages", deps.ExcludePackages, false},
-		{keyRepositories, "repositories", deps.Repositories, false},
+		{keyJars, "jars", deps.Jars, true, 0},
+		{keyFiles, "files", deps.Files, true, 0},
+		{keyPyFiles, "pyFiles", deps.PyFiles, true, 0},
+		{keyArchives, "archives", deps.Archives, true, 0},
+		{keyPackages, "packages", deps.Packages, false, 3},
+		{keyExcludePackages, "excludePackages", deps.ExcludePackages, false, 2},
+		{keyRepositories, "repositories", deps.Repositories, false, 0},
 	} {
 		if len(d.values) > 0 {
 			for i, v := range d.values {
-				if d.files {
-					checkFileList(path.Child(d.name).Index(i), v, rep)
+				switch at := path.Child(d.name).Index(i); {
+				case d.files:
+					checkFileList(at, v, rep)
+				case d.parts > 0:
+					checkCoordinates(at, v, d.parts, rep)
 				}
 			}
 			a.conf.set(d.key, strings.Join(commaList(strings.Join(d.values, ",")), ","), path.Child(d.name), rep)
-		} else if s, ok := a.conf[d.key]; ok && d.files {
-			checkFileList(s.path, s.value, rep)
+		} else if s, ok := a.conf[d.key]; ok {
+			switch {
+			case d.files:
+				checkFileList(s.path, s.value, rep)
+			case d.parts > 0:
+				checkCoordinates(s.path, s.value, d.parts, rep)
+			}
 		}
 	}
 	if packages, ok := a.conf[keyPackages]; ok && packages.value != "" {
@@ -84,5 +95,21 @@ func (a *Application) withPrimaryJar(path *field.Path) setting {
 func checkFileList(path *field.Path, list string, rep *report) {
 	for _, uri := range commaList(list) {
 		checkReachable(path, uri, rep)
+	}
+}
+
+// checkCoordinates is MavenUtils.extractMavenCoordinates, which ends the driver for anything else. An exclusion has no
+// version.
+func checkCoordinates(path *field.Path, list string, parts int, rep *report) {
+	for _, coordinate := range commaList(list) {
+		fields := strings.Split(strings.ReplaceAll(coordinate, "/", ":"), ":")
+		blank := slices.ContainsFunc(fields, func(f string) bool { return strings.TrimSpace(f) == "" })
+		switch {
+		case len(fields) == parts && !blank:
+		case parts == 2:
+			rep.invalid(path, coordinate, "must be written as groupId:artifactId")
+		default:
+			rep.invalid(path, coordinate, "must be written as groupId:artifactId:version")
+		}
 	}
 }

@@ -80,6 +80,7 @@ func assemble(a *Application, at Attempt, rep *report) *Objects {
 	for _, step := range driverSteps {
 		step(b)
 	}
+	b.ledger.checkWanted()
 	b.pod.Spec.Containers = append(b.pod.Spec.Containers, *b.container)
 	b.objects.Driver = b.pod
 	b.properties()

@@ -110,5 +110,9 @@ func (b *driverBuilder) ipFamilies() []corev1.IPFamily {
 		}
 		families = append(families, family)
 	}
+	if policy := b.conf.value(string(corev1.IPFamilyPolicySingleStack), keyDriverIPFamilyPolicy); len(families) > 1 && policy == string(corev1.IPFamilyPolicySingleStack) {
+		s := b.conf[keyDriverIPFamilies]
+		b.rep.invalid(s.path, s.value, "needs %s to be PreferDualStack or RequireDualStack", keyDriverIPFamilyPolicy)
+	}
 	return families
 }

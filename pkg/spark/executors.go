@@ -50,6 +50,9 @@ func (a *Application) dynamicAllocationConf(rep *report) {
 	tracking := da.ShuffleTrackingEnabled == nil || *da.ShuffleTrackingEnabled
 	a.conf.set(keyShuffleTrackingEnabled, strconv.FormatBool(tracking), path.Child("shuffleTrackingEnabled"), rep)
 	if da.ShuffleTrackingTimeout != nil {
+		if *da.ShuffleTrackingTimeout < 0 {
+			rep.invalid(path.Child("shuffleTrackingTimeout"), *da.ShuffleTrackingTimeout, "must not be negative")
+		}
 		a.conf.set(keyShuffleTrackingTimeout, strconv.FormatInt(*da.ShuffleTrackingTimeout, 10), path.Child("shuffleTrackingTimeout"), rep)
 	}
 }

@@ -99,6 +99,7 @@ func (f *podFields) sparkOwn(appID string) {
 			f.note(&corev1.Volume{Name: localDirPrefix + strconv.Itoa(i+1)}, dir, nil)
 		}
 	}
+	f.ledger.checkWanted()
 	if c.boolean(keyDecommissionEnabled, false, f.rep) && f.role.lifecycle != nil {
 		f.rep.warnf(f.role.path.Child("lifecycle"), "has no effect, because %s is on: Spark sets a hook of its own then", keyDecommissionEnabled)
 	}

@@ -231,7 +231,7 @@ var podFieldCases = map[string]fieldCase{
 		func(app *v1beta2.SparkApplication, s *v1beta2.SparkPodSpec) {
 			app.Spec.Volumes = []corev1.Volume{
 				{Name: "data", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}},
-				{Name: "spark-local-dir-7", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{}}},
+				{Name: "spark-local-dir-7", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: claimTemplate()}}},
 				{Name: "unused"},
 			}
 			s.VolumeMounts = []corev1.VolumeMount{{Name: "data", MountPath: "/data", SubPath: "x"}, {Name: "spark-local-dir-7", MountPath: "/scratch"}}

@@ -36,10 +36,10 @@ func (a *Application) warnOfIneffective(rep *report) {
 	if spec.RetryInterval != nil {
 		warn(true, "retryInterval", "%d has no effect: use %s", *spec.RetryInterval, path.Child("restartPolicy", "onFailureRetryInterval"))
 	}
-	if spec.PythonVersion != nil && (!a.Line.readsPythonVersion() || a.Language != Python) {
+	if given(spec.PythonVersion) && (!a.Line.readsPythonVersion() || a.Language != Python) {
 		warn(true, "pythonVersion", "%q has no effect on a %s application of Spark %s: set %s", *spec.PythonVersion, a.Language, a.Line, keyPySparkPython)
 	}
-	if limit := a.executor.spec.MemoryLimit; limit != nil {
+	if limit := a.executor.spec.MemoryLimit; given(limit) {
 		rep.warnf(a.executor.path.Child("memoryLimit"), "%q has no effect: Spark sets the memory limit of executors to their request; use memory and memoryOverhead", *limit)
 	}
 	if s, ok := a.conf[keyDriverExcludedSteps]; ok {
@@ -65,10 +65,7 @@ func (a *Application) warnOfVolumes(rep *report) {
 				mounted[d.Name] = true
 			}
 		}
-		t := a.driverTemplate
-		if r.name == Executor {
-			t = a.executorTemplate
-		}
+		t := a.templateOf(r)
 		podSpec, _ := lookup(t.object, "spec")
 		object, _ := podSpec.(map[string]any)
 		for _, key := range []string{"containers", "initContainers"} {

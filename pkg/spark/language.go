@@ -20,6 +20,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
@@ -88,6 +89,9 @@ func resolveMain(app *v1beta2.SparkApplication, specPath *field.Path, rep *repor
 	} else if file != noMainResource && !(language == R && scheme(file) == "file") {
 		checkReachable(filePath, file, rep)
 	}
+	if strings.ContainsFunc(file, unicode.IsSpace) {
+		rep.invalid(filePath, file, "must not contain white space: write %%20 where the name of the file has a blank")
+	}
 	switch language {
 	case Python, R:
 		if class != "" {
@@ -99,8 +103,10 @@ func resolveMain(app *v1beta2.SparkApplication, specPath *field.Path, rep *repor
 		}
 		return mainResource{class: runner, resource: file}, language
 	default:
-		if class == "" {
+		if strings.TrimSpace(class) == "" {
 			rep.err(field.Required(classPath, "name the class to run: Spark can look for it only in jars of the submitter's machine"))
+		} else if strings.ContainsFunc(class, unicode.IsSpace) || strings.HasPrefix(class, "-") {
+			rep.invalid(classPath, class, "is no name of a class: write it like org.example.Main")
 		}
 		return mainResource{class: class, resource: file, jar: file != noMainResource}, language
 	}
@@ -134,5 +140,23 @@ func scheme(uri string) string {
 func checkReachable(path *field.Path, uri string, rep *report) {
 	if s := scheme(uri); s == "" || s == "file" {
 		rep.invalid(path, uri, "names a file of the submitter's machine, which can't be reached: use local:// for a file inside of the image, or a URI that the driver can fetch such as s3a:// or https://")
+	} else if s == "local" {
+		checkLocal(path, uri, rep)
+	}
+}
+
+// checkLocal looks for a path where a URI of a file inside of the image has none. What stands between two slashes and the
+// next one is the name of a machine, which Spark drops without a word.
+func checkLocal(path *field.Path, uri string, rep *report) {
+	rest := uri[len("local:"):]
+	host, file := "", rest
+	if after, ok := strings.CutPrefix(rest, "//"); ok {
+		host, file, _ = strings.Cut(after, "/")
+	}
+	switch {
+	case strings.Trim(file, "/") == "":
+		rep.invalid(path, uri, "names no file: write it like local:///opt/spark/app.jar")
+	case host != "":
+		rep.warnf(path, "%q means the file /%s of the image: write local:///%s/%s if that was meant", uri, file, host, file)
 	}
 }

@@ -17,6 +17,7 @@ limitations under the License.
 package spark
 
 import (
+	pathpkg "path"
 	"reflect"
 	"strings"
 
@@ -28,11 +29,15 @@ import (
 // server refuse the pod for a repeated name; here the same thing said twice counts once, and two different things are an
 // error that names both places.
 type ledger struct {
-	rep        *report
+	rep *report
+	// whole is the path of the role, for what no field is to blame for.
+	whole      *field.Path
 	volumes    map[string]entry
 	mounts     map[string]entry
 	ports      map[string]entry
 	containers map[string]entry
+	// wanted are the names of volumes that containers mount, with their places.
+	wanted []entry
 	// spark says that what is entered will be added by Spark's driver whatever the pod has already, so that even the same
 	// thing twice makes the pod invalid.
 	spark bool
@@ -43,8 +48,8 @@ type entry struct {
 	path  *field.Path // nil for what Spark adds by itself
 }
 
-func newLedger(rep *report) *ledger {
-	return &ledger{rep: rep, volumes: map[string]entry{}, mounts: map[string]entry{}, ports: map[string]entry{}, containers: map[string]entry{}}
+func newLedger(rep *report, whole *field.Path) *ledger {
+	return &ledger{rep: rep, whole: whole, volumes: map[string]entry{}, mounts: map[string]entry{}, ports: map[string]entry{}, containers: map[string]entry{}}
 }
 
 // enter notes a thing and says whether it is new.
@@ -59,6 +64,8 @@ func (l *ledger) enter(table map[string]entry, what, key string, value any, path
 	}
 	other := "Spark itself"
 	switch {
+	case path == nil && old.path == nil:
+		path = l.whole // neither was asked for by a field of its own
 	case path == nil:
 		path = old.path
 	case old.path != nil:
@@ -101,20 +108,46 @@ func (l *ledger) mount(mountPath string, value any, path *field.Path) bool {
 	case strings.Contains(mountPath, ":"):
 		l.rep.invalid(path, mountPath, "must not contain a colon")
 		return false
+	case pathpkg.Clean(mountPath) == "/":
+		l.rep.invalid(path, mountPath, "must not be the root of the container")
+		return false
 	}
-	return l.enter(l.mounts, "this mount path", mountPath, value, path)
+	// "/data/" and "/data" are one place to the container, whatever the API server says.
+	return l.enter(l.mounts, "this mount path", pathpkg.Clean(mountPath), value, path)
 }
 
-// port notes a port of the container of Spark.
+// want notes that a container mounts a volume. The volume may be entered later.
+func (l *ledger) want(name string, path *field.Path) {
+	l.wanted = append(l.wanted, entry{name, path})
+}
+
+// checkWanted refuses mounts of volumes that the pod doesn't have.
+func (l *ledger) checkWanted() {
+	for _, w := range l.wanted {
+		if name, _ := w.value.(string); !l.hasVolume(name) {
+			l.rep.invalid(w.path, name, "no volume has this name: add it to the volumes of the application or of the template")
+		}
+	}
+}
+
+func (l *ledger) hasVolume(name string) bool {
+	_, ok := l.volumes[name]
+	return ok
+}
+
+// port notes a port of the container of Spark. path is that of the port, nil for a port of Spark itself.
 func (l *ledger) port(name string, number int32, value any, path *field.Path) bool {
 	if problems := validation.IsValidPortNum(int(number)); len(problems) > 0 {
-		l.rep.invalid(path, number, "is no port: %s", strings.Join(problems, "; "))
+		l.rep.invalid(path.Child("containerPort"), number, "is no port: %s", strings.Join(problems, "; "))
 	}
 	if name == "" {
 		return true // such ports can't collide by name
 	}
 	if problems := validation.IsValidPortName(name); len(problems) > 0 {
-		l.rep.invalid(path, name, "is no name of a port: %s", strings.Join(problems, "; "))
+		l.rep.invalid(path.Child("name"), name, "is no name of a port: %s", strings.Join(problems, "; "))
+	}
+	if path != nil {
+		path = path.Child("name")
 	}
 	return l.enter(l.ports, "a port of this name", name, value, path)
 }

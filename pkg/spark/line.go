@@ -99,7 +99,8 @@ func (l Line) substitutesImage() bool { return l.atLeast(4, 1) }
 // readsMinMemoryOverhead: spark.{driver,executor}.minMemoryOverhead take the place of the fixed 384 MiB.
 func (l Line) readsMinMemoryOverhead() bool { return l.atLeast(4, 0) }
 
-// claimsReadWriteOncePod: claims made on demand ask for ReadWriteOncePod instead of ReadWriteOnce.
+// claimsReadWriteOncePod: claims made on demand ask for ReadWriteOncePod instead of ReadWriteOnce, unless a property says
+// otherwise. Earlier lines know the property too, with the other default (seen in 3.5.9).
 func (l Line) claimsReadWriteOncePod() bool { return l.atLeast(4, 0) }
 
 // readsVolumeDetails: subPathExpr, the type of a hostPath, labels and annotations of claims, and a check of sizes.
@@ -114,11 +115,14 @@ func (l Line) hasConnectProtocol() bool { return l.atLeast(4, 2) }
 // overridesExecutorGracePeriod: a property decides on the grace period of executors, over their template.
 func (l Line) overridesExecutorGracePeriod() bool { return l.atLeast(4, 1) }
 
-// readsPythonVersion: spark.kubernetes.pyspark.pythonVersion has an effect.
-func (l Line) readsPythonVersion() bool { return !l.atLeast(4, 2) }
+// readsPythonVersion: spark.kubernetes.pyspark.pythonVersion is a property of Spark (Config; it is gone in 4.1.4).
+func (l Line) readsPythonVersion() bool { return !l.atLeast(4, 1) }
 
 // setsPrivilegeEscalation: allowPrivilegeEscalation is set, false by default (SPARK-57493).
 func (l Line) setsPrivilegeEscalation() bool { return l.atLeast(4, 3) }
 
 // readsPublishNotReadyAddresses: the Service of the driver can be told to publish addresses that aren't ready.
 func (l Line) readsPublishNotReadyAddresses() bool { return l.atLeast(4, 3) }
+
+// namesProxyUser: SPARK_USER of the driver is the user whom it impersonates (seen in 4.3.0, and not in 4.2.1).
+func (l Line) namesProxyUser() bool { return l.atLeast(4, 3) }

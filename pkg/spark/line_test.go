@@ -75,7 +75,7 @@ func TestLineSwitches(t *testing.T) {
 	for v, want := range map[string]switches{
 		"3.5.3": {ports: 3, label: "bad", image: "i:{{SPARK_VERSION}}", accessMode: "ReadWriteOnce", pythonProperty: true},
 		"4.0.1": {ports: 3, label: "id", image: "i:{{SPARK_VERSION}}", accessMode: "ReadWriteOncePod", pythonProperty: true},
-		"4.1.0": {ports: 4, label: "id", image: "i:4.1.0", accessMode: "ReadWriteOncePod", pythonProperty: true},
+		"4.1.0": {ports: 4, label: "id", image: "i:4.1.0", accessMode: "ReadWriteOncePod"},
 		"4.2.0": {ports: 4, protocol: "grpc", label: "id", image: "i:4.2.0", accessMode: "ReadWriteOncePod"},
 		"4.3.0": {ports: 4, protocol: "grpc", label: "id", image: "i:4.3.0", accessMode: "ReadWriteOncePod", escalation: true, publish: true},
 	} {

@@ -188,7 +188,7 @@ func (v *confVolume) source(claim string) corev1.VolumeSource {
 
 func (b *driverBuilder) claim(v *confVolume, name string) *corev1.PersistentVolumeClaim {
 	mode := corev1.ReadWriteOnce
-	if b.a.Line.claimsReadWriteOncePod() && !b.conf.boolean(keyLegacyReadWriteOnce, false, b.rep) {
+	if !b.conf.boolean(keyLegacyReadWriteOnce, !b.a.Line.claimsReadWriteOncePod(), b.rep) {
 		mode = corev1.ReadWriteOncePod
 	}
 	meta := b.objectMeta(name)

@@ -67,7 +67,7 @@ type podFields struct {
 // newPodFields starts from a copy of the template. The container of Spark is the one of that name, else the first, and
 // is taken out of the list (KubernetesUtils.selectSparkContainer).
 func newPodFields(a *Application, r *role, t template, rep *report) *podFields {
-	f := &podFields{a: a, role: r, rep: rep, ledger: newLedger(rep), pod: t.copied(), template: t.path}
+	f := &podFields{a: a, role: r, rep: rep, ledger: newLedger(rep, r.path), pod: t.copied(), template: t.path}
 	f.spec = child(f.pod, "spec")
 	containers := objectsAt(f.spec, "containers")
 	at := sparkContainer(containers, r.containerName)
@@ -88,8 +88,24 @@ func newPodFields(a *Application, r *role, t template, rep *report) *podFields {
 			f.addContainer(&f.others, c, indexed(t.path.Child("spec"), "containers", i))
 		}
 	}
+	f.cleanMetadata()
 	f.noteTemplate()
 	return f
+}
+
+// foreignMetadata is what a template can't say of its pods' metadata, because Spark or the API server sets it. A namespace
+// would make Spark's own client refuse to create the pod.
+var foreignMetadata = []string{
+	"name", "generateName", "namespace", "uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp",
+	"deletionGracePeriodSeconds", "managedFields", "selfLink",
+}
+
+func (f *podFields) cleanMetadata() {
+	meta, _ := f.pod["metadata"].(map[string]any)
+	if namespace := text(meta, "namespace"); namespace != "" && namespace != f.a.App.Namespace {
+		f.rep.warnf(f.template.Child("metadata", "namespace"), "%q has no effect: the pods of an application are in its namespace, %q", namespace, f.a.App.Namespace)
+	}
+	maps.DeleteFunc(meta, func(key string, _ any) bool { return slices.Contains(foreignMetadata, key) })
 }
 
 // sparkContainer returns the index of the container of Spark, or -1.
@@ -102,10 +118,7 @@ func sparkContainer(containers []map[string]any, name string) int {
 
 // templateContainer returns the container of Spark in a role's template, nil without one.
 func (a *Application) templateContainer(r *role) (map[string]any, *field.Path, bool) {
-	t := a.driverTemplate
-	if r.name == Executor {
-		t = a.executorTemplate
-	}
+	t := a.templateOf(r)
 	spec, _ := lookup(t.object, "spec")
 	object, _ := spec.(map[string]any)
 	containers := objectsAt(object, "containers")
@@ -139,6 +152,7 @@ func (f *podFields) noteTemplate() {
 	}
 	for i, c := range objectsAt(f.spec, "initContainers") {
 		path := indexed(spec, "initContainers", i)
+		f.wantVolumes(c, path)
 		f.ledger.once(f.ledger.containers, text(c, "name"), path.Child("name"), func() bool {
 			return f.ledger.container(text(c, "name"), text(c, "image"), c, path)
 		})
@@ -153,14 +167,15 @@ func (f *podFields) noteTemplate() {
 	if args, ok := f.container["args"].([]any); ok && len(args) > 0 && f.container["command"] == nil {
 		f.rep.warnf(container.Child("args"), "%q comes before Spark's own arguments and is what the entrypoint of Spark's images runs: move it to spec.arguments if it is meant for the application", args)
 	}
+	f.wantVolumes(f.container, container)
 	for i, m := range objectsAt(f.container, "volumeMounts") {
 		path := indexed(container, "volumeMounts", i).Child("mountPath")
 		f.ledger.once(f.ledger.mounts, text(m, "mountPath"), path, func() bool { return f.ledger.mount(text(m, "mountPath"), m, path) })
 	}
 	for i, p := range objectsAt(f.container, "ports") {
 		number, _ := p["containerPort"].(int64)
-		path := indexed(container, "ports", i).Child("name")
-		f.ledger.once(f.ledger.ports, text(p, "name"), path, func() bool {
+		path := indexed(container, "ports", i)
+		f.ledger.once(f.ledger.ports, text(p, "name"), path.Child("name"), func() bool {
 			return f.ledger.port(text(p, "name"), int32(number), p, path)
 		})
 	}
@@ -203,8 +218,18 @@ func (f *podFields) json(v any, path *field.Path) any {
 }
 
 func (f *podFields) addContainer(list *[]any, c map[string]any, path *field.Path) {
+	f.wantVolumes(c, path)
 	if f.ledger.container(text(c, "name"), text(c, "image"), c, path) {
 		*list = append(*list, c)
+	}
+}
+
+// wantVolumes notes what a container mounts.
+func (f *podFields) wantVolumes(c map[string]any, path *field.Path) {
+	for _, key := range []string{"volumeMounts", "volumeDevices"} {
+		for i, m := range objectsAt(c, key) {
+			f.ledger.want(text(m, "name"), indexed(path, key, i).Child("name"))
+		}
 	}
 }
 
@@ -319,6 +344,7 @@ func (f *podFields) volumeMounts() {
 		}
 		if object, ok := f.json(v, path).(map[string]any); ok && f.ledger.volume(v.Name, v, path.Child("name")) {
 			f.checkSource(object, path.Child("name"))
+			podRules{rep: f.rep}.volumeSource(&v.VolumeSource, path)
 			appendAt(f.spec, "volumes", object)
 		}
 	}
@@ -390,7 +416,7 @@ func (f *podFields) extraPorts() {
 		default:
 			f.rep.err(field.NotSupported(path.Child("protocol"), p.Protocol, []corev1.Protocol{corev1.ProtocolTCP, corev1.ProtocolUDP, corev1.ProtocolSCTP}))
 		}
-		if f.ledger.port(p.Name, p.ContainerPort, port, path.Child("name")) {
+		if f.ledger.port(p.Name, p.ContainerPort, port, path) {
 			appendAt(f.container, "ports", f.json(port, path))
 		}
 	}
@@ -479,7 +505,7 @@ func (f *podFields) devices() {
 		f.rep.warnf(path, "%q with quantity %d has no effect: name a resource such as nvidia.com/gpu and a quantity above 0", gpu.Name, gpu.Quantity)
 		return
 	}
-	if problems := validation.IsQualifiedName(gpu.Name); len(problems) > 0 || !strings.Contains(gpu.Name, "/") {
+	if problems := resourceName(corev1.ResourceName(gpu.Name)); problems != "" || !strings.Contains(gpu.Name, "/") {
 		f.rep.invalid(path.Child("name"), gpu.Name, "must be the name of a resource with its vendor, such as nvidia.com/gpu")
 		return
 	}

@@ -122,6 +122,8 @@ func resolve(app *v1beta2.SparkApplication, specPath *field.Path, rep *report) *
 		SubmissionID: "00000000-0000-4000-8000-000000000000", SubmitTime: time.Unix(0, 0),
 		Group: &Group{Gang: true, MinCount: a.Executors.Initial, PodGroupName: strings.Repeat("x", 253)},
 	}, rep)
+	a.checkPods(rep)
+	a.checkLaunch(rep)
 	return a
 }
 

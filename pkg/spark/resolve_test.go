@@ -123,7 +123,7 @@ func TestResolveRefuses(t *testing.T) {
 		"port of executors": {executorTemplateOf(`{"spec":{"containers":[{"ports":[{"name":"blockmanager","containerPort":7079,"protocol":"TCP"}]}]}}`), field.ErrorTypeInvalid, "spec.executor.template.spec.containers[0].ports[0].name", "Spark itself"},
 		"port number": {edit(func(s *v1beta2.SparkApplicationSpec) {
 			s.Driver.Ports = []v1beta2.Port{{Name: "x", Protocol: "TCP", ContainerPort: 70000}}
-		}), field.ErrorTypeInvalid, "spec.driver.ports[0].name", "no port"},
+		}), field.ErrorTypeInvalid, "spec.driver.ports[0].containerPort", "no port"},
 		"port protocol": {edit(func(s *v1beta2.SparkApplicationSpec) {
 			s.Driver.Ports = []v1beta2.Port{{Name: "x", Protocol: "ICMP", ContainerPort: 7}}
 		}), field.ErrorTypeNotSupported, "spec.driver.ports[0].protocol", "TCP"},

@@ -94,7 +94,7 @@ func isZero(size string) bool {
 // overheadFactor is the share of the heap that is added for a role.
 func (a *Application) overheadFactor(r *role, rep *report) float64 {
 	if s, ok := a.conf[r.keyMemoryOverheadFactor]; ok {
-		return readFactor(s, rep)
+		return readFactor(s, "must be a decimal number above 0, such as 0.2", func(f float64) bool { return f > 0 }, rep)
 	}
 	return a.commonOverheadFactor(rep)
 }
@@ -102,7 +102,7 @@ func (a *Application) overheadFactor(r *role, rep *report) float64 {
 // commonOverheadFactor is the share that is written into the properties. A role's own isn't.
 func (a *Application) commonOverheadFactor(rep *report) float64 {
 	if s, ok := a.conf[keyMemoryOverheadFactor]; ok {
-		return readFactor(s, rep)
+		return readFactor(s, "must be a decimal number that isn't negative, such as 0.2", func(f float64) bool { return f >= 0 }, rep)
 	}
 	if a.Language == Java {
 		return jvmOverheadFactor
@@ -110,10 +110,11 @@ func (a *Application) commonOverheadFactor(rep *report) float64 {
 	return otherOverheadFactor
 }
 
-func readFactor(s setting, rep *report) float64 {
+// readFactor reads a share. The common one may be 0, a role's own may not.
+func readFactor(s setting, rule string, allowed func(float64) bool, rep *report) float64 {
 	f, err := strconv.ParseFloat(strings.TrimSpace(s.value), 64)
-	if err != nil || f < 0 || math.IsNaN(f) || math.IsInf(f, 0) || strings.ContainsAny(s.value, "xX_") {
-		rep.invalid(s.path, s.value, "must be a decimal number that isn't negative, such as 0.2")
+	if err != nil || !allowed(f) || math.IsInf(f, 0) || strings.ContainsAny(s.value, "xX_") {
+		rep.invalid(s.path, s.value, "%s", rule)
 		return 0
 	}
 	return f

@@ -316,3 +316,30 @@ func TestMetadataOfTheTemplateThatIsNotATemplates(t *testing.T) {
 	assert.Equal(t, []string{"a/b"}, o.Driver.Finalizers)
 	assert.Len(t, o.Driver.OwnerReferences, 2)
 }
+
+func TestPrivilegeEscalation(t *testing.T) {
+	const key = "spark.kubernetes.driver.securityContext.allowPrivilegeEscalation"
+	typed := func(allow bool) func(*v1beta2.SparkApplication) {
+		return edit(func(s *v1beta2.SparkApplicationSpec) {
+			s.Driver.SecurityContext = &corev1.SecurityContext{AllowPrivilegeEscalation: new(allow)}
+		})
+	}
+	of := func(context string) func(*v1beta2.SparkApplication) {
+		return driverTemplate(`{"spec":{"containers":[{"name":"spark-kubernetes-driver","securityContext":` + context + `}]}}`)
+	}
+	for name, c := range map[string]struct {
+		edits []func(*v1beta2.SparkApplication)
+		want  *bool
+	}{
+		"default":                {nil, new(false)},
+		"template":               {[]func(*v1beta2.SparkApplication){of(`{"allowPrivilegeEscalation":true}`)}, new(true)},
+		"property over template": {[]func(*v1beta2.SparkApplication){of(`{"allowPrivilegeEscalation":true}`), withConf(key, "false")}, new(false)},
+		"field over property":    {[]func(*v1beta2.SparkApplication){typed(true), withConf(key, "false")}, new(true)},
+		"privileged":             {[]func(*v1beta2.SparkApplication){of(`{"privileged":true}`), withConf(key, "false")}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, o := built(t, append(c.edits, version("4.3.0"))...)
+			assert.Equal(t, c.want, o.Driver.Spec.Containers[0].SecurityContext.AllowPrivilegeEscalation)
+		})
+	}
+}

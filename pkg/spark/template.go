@@ -33,7 +33,9 @@ import (
 type template struct {
 	// object is the template as JSON values; nil without one. It is copied, never changed.
 	object map[string]any
-	path   *field.Path
+	// typed is the template as far as this release knows its fields; nil without one.
+	typed *corev1.PodTemplateSpec
+	path  *field.Path
 }
 
 // copied returns a copy of the template that can be changed, empty without one.
@@ -116,7 +118,19 @@ func decodeTemplate(raw *runtime.RawExtension, path *field.Path, unknown string,
 	t.object, _ = withoutNulls(object).(map[string]any)
 	delete(t.object, "apiVersion")
 	delete(t.object, "kind")
+	t.typed = &corev1.PodTemplateSpec{}
+	if clean, err := json.Marshal(t.object); err == nil {
+		_ = kjson.UnmarshalCaseSensitivePreserveInts(clean, t.typed) // it was read once already
+	}
 	return t
+}
+
+// templateOf is the template of a role.
+func (a *Application) templateOf(r *role) template {
+	if r.name == Executor {
+		return a.executorTemplate
+	}
+	return a.driverTemplate
 }
 
 // brief cuts a template for the message of an error.

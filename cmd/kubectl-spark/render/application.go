@@ -38,6 +38,10 @@ import (
 // generatedNameSuffix stands for the five characters that a cluster appends to metadata.generateName.
 const generatedNameSuffix = "xxxxx"
 
+// maxGeneratedName is how long a generated name is at most (k8s.io/apiserver/pkg/storage/names): the base is cut, so that
+// the suffix has room.
+const maxGeneratedName = 63
+
 // renderer turns applications into the objects that the server would create for them.
 type renderer struct {
 	scheme         *runtime.Scheme
@@ -77,7 +81,11 @@ func (r *renderer) render(app *v1beta2.SparkApplication) *result {
 	}
 	app.Namespace = cmp.Or(app.Namespace, r.namespace)
 	if app.Name == "" && app.GenerateName != "" {
-		app.Name = app.GenerateName + generatedNameSuffix
+		base := app.GenerateName
+		if room := maxGeneratedName - len(generatedNameSuffix); len(base) > room {
+			base = base[:room]
+		}
+		app.Name = base + generatedNameSuffix
 		res.placeholder("name", app.Name)
 	}
 

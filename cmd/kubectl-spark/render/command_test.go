@@ -269,6 +269,12 @@ func TestIdentity(t *testing.T) {
 	generated, stderr, err := run(t, strings.Replace(minimal, "name: pi", "generateName: pi-", 1), "-f", "-")
 	require.NoError(t, err, stderr)
 	assert.Contains(t, generated, "name: pi-xxxxx")
+
+	// A cluster cuts a long base, so that what it accepts is not refused here.
+	long := strings.Repeat("a", 62) + "-"
+	generated, stderr, err = run(t, strings.Replace(minimal, "name: pi", "generateName: "+long, 1), "-f", "-")
+	require.NoError(t, err, stderr)
+	assert.Contains(t, generated, "sparkoperator.k8s.io/app-name: "+strings.Repeat("a", 58)+"xxxxx")
 }
 
 func TestFilesAndFolders(t *testing.T) {

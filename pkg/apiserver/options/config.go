@@ -130,7 +130,9 @@ func describeAPI(config *genericapiserver.Config) {
 	config.OpenAPIConfig = genericapiserver.DefaultOpenAPIConfig(openapi.GetOpenAPIDefinitions, namer)
 	config.OpenAPIConfig.Info.Title = "spark-apiserver"
 	config.OpenAPIConfig.Info.Version = version.Get().GitVersion
+	config.OpenAPIConfig.PostProcessSpec = withoutStrategicMerge
 	config.OpenAPIV3Config = genericapiserver.DefaultOpenAPIV3Config(openapi.GetOpenAPIDefinitions, namer)
 	config.OpenAPIV3Config.Info.Title = config.OpenAPIConfig.Info.Title
 	config.OpenAPIV3Config.Info.Version = config.OpenAPIConfig.Info.Version
+	config.OpenAPIV3Config.PostProcessSpec = withoutStrategicMergeV3
 }

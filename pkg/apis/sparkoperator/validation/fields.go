@@ -54,6 +54,16 @@ func validateTemplateVersion(spec *v1beta2.SparkApplicationSpec, path *field.Pat
 	return errs
 }
 
+// pythonVersions are those that the field has always had.
+var pythonVersions = []string{"2", "3"}
+
+func validatePythonVersion(spec *v1beta2.SparkApplicationSpec, path *field.Path) field.ErrorList {
+	if v := spec.PythonVersion; v != nil && *v != "" {
+		return oneOf(path.Child("pythonVersion"), *v, pythonVersions)
+	}
+	return nil
+}
+
 // validateNodeSelectors lets either the application or its roles say where pods may run, as it has always been.
 func validateNodeSelectors(spec *v1beta2.SparkApplicationSpec, path *field.Path) field.ErrorList {
 	if len(spec.NodeSelector) == 0 {

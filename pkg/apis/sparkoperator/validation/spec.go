@@ -40,6 +40,7 @@ func validateSpec(app *v1beta2.SparkApplication, path *field.Path, opts Options)
 
 	spec := &app.Spec
 	errs = appendNew(errs, validateTemplateVersion(spec, path))
+	errs = appendNew(errs, validatePythonVersion(spec, path))
 	errs = appendNew(errs, validateNodeSelectors(spec, path))
 	errs = appendNew(errs, validateUIOptions(spec.SparkUIOptions, path.Child("sparkUIOptions")))
 	errs = appendNew(errs, validateDriverIngressOptions(spec.DriverIngressOptions, path.Child("driverIngressOptions")))

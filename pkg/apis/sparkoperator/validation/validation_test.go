@@ -60,6 +60,10 @@ func TestValidateSparkApplication(t *testing.T) {
 			{field.ErrorTypeInvalid, "metadata.name", "no more than 63"},
 		}},
 
+		{name: "another Python", edit: func(app *sparkoperator.SparkApplication) { app.Spec.PythonVersion = new("4") }, want: []want{
+			{field.ErrorTypeNotSupported, "spec.pythonVersion", `"2", "3"`},
+		}},
+
 		// Templates and versions.
 		{name: "template before Spark 3", edit: func(app *sparkoperator.SparkApplication) {
 			app.Spec.SparkVersion, app.Spec.Driver.Template, app.Spec.Executor.Template = "2.4.8", template, template

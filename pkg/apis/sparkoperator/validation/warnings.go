@@ -63,7 +63,7 @@ func WarningsForSparkApplication(app, old *sparkoperator.SparkApplication) []str
 // editWarnings says when an edit of the spec takes effect.
 func editWarnings(old *sparkoperator.SparkApplication) []string {
 	switch state := old.Status.AppState.State; {
-	case state == sparkoperator.ApplicationStateNew:
+	case state == sparkoperator.ApplicationStateNew, state == sparkoperator.ApplicationStateSuspended: // nothing runs
 		return nil
 	case terminal(state):
 		return []string{fmt.Sprintf("%s: the application has ended (%s) and this release doesn't run it again after an edit; create a new SparkApplication",

@@ -87,6 +87,7 @@ func TestWarningsOnUpdate(t *testing.T) {
 		{"of what is in use", onFailure, arguments, []string{onFailureWarning}},
 		{"before the first attempt", noScheduling, arguments, nil},
 		{"of a running application", withState(sparkoperator.ApplicationStateRunning), arguments, []string{runningWarning}},
+		{"of a suspended application", withState(sparkoperator.ApplicationStateSuspended), arguments, nil},
 		{"suspending it", withState(sparkoperator.ApplicationStateRunning), func(app *sparkoperator.SparkApplication) { app.Spec.Suspend = new(true) }, nil},
 		{"its time to live", withState(sparkoperator.ApplicationStateRunning), func(app *sparkoperator.SparkApplication) { app.Spec.TimeToLiveSeconds = new(int64(1)) }, nil},
 		{"of an ended application", withState(sparkoperator.ApplicationStateCompleted), arguments, []string{completedWarning}},

@@ -47,7 +47,7 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Driver", Type: "string", Priority: 1, Description: "Name of the driver's pod."},
 	{Name: "Executors", Type: "string", Priority: 1, Description: "How many executors run, of those that are alive."},
 	{Name: "Version", Type: "string", Priority: 1, Description: "Version of Spark."},
-	{Name: "Message", Type: "string", Priority: 1, Description: "Why the application failed, or why its executors wait."},
+	{Name: "Message", Type: "string", Priority: 1, Description: "Why the application failed, or why its driver or its executors wait."},
 }
 
 // tableConvertor prints applications as the rows of a table.
@@ -128,22 +128,28 @@ func gang(app *sparkoperator.SparkApplication) string {
 	return text
 }
 
+// executors counts no executor of unknown state: most of these were removed by their driver.
 func executors(counts *sparkoperator.ExecutorCounts) string {
 	if counts == nil {
 		return none
 	}
-	return fmt.Sprintf("%d/%d", counts.Running, counts.Pending+counts.Running+counts.Unknown)
+	return fmt.Sprintf("%d/%d", counts.Running, counts.Pending+counts.Running)
 }
 
 func message(status *sparkoperator.SparkApplicationStatus) string {
 	if status.AppState.ErrorMessage != "" {
 		return status.AppState.ErrorMessage
 	}
-	condition := meta.FindStatusCondition(status.Conditions, sparkoperator.ConditionWorkloadSchedulingReady)
-	if condition == nil || condition.Status == metav1.ConditionTrue {
-		return none
+	kinds := []string{sparkoperator.ConditionWorkloadSchedulingReady}
+	if status.AppState.State == sparkoperator.ApplicationStateSubmitted {
+		kinds = []string{sparkoperator.ConditionRunning, sparkoperator.ConditionWorkloadSchedulingReady}
 	}
-	return orNone(condition.Message)
+	for _, kind := range kinds {
+		if condition := meta.FindStatusCondition(status.Conditions, kind); condition != nil && condition.Status != metav1.ConditionTrue {
+			return orNone(condition.Message)
+		}
+	}
+	return none
 }
 
 func timestamp(t metav1.Time) string {

@@ -64,7 +64,7 @@ func TestRows(t *testing.T) {
 				app.Status.ExecutionAttempts = 1
 				app.Status.LastSubmissionAttemptTime = at(10)
 				app.Status.DriverInfo.PodName = "pi-driver"
-				app.Status.ExecutorCounts = &sparkoperator.ExecutorCounts{Pending: 1, Running: 2, Completed: 5}
+				app.Status.ExecutorCounts = &sparkoperator.ExecutorCounts{Pending: 1, Running: 2, Completed: 5, Unknown: 9}
 			},
 			[]any{"pi", false, "RUNNING", int64(1), "2026-03-01T09:00:00Z", "<none>", "<none>", "<unknown>", "pi-driver", "2/3", "4.0.1", "<none>"},
 		},
@@ -76,6 +76,13 @@ func TestRows(t *testing.T) {
 				app.Status.Conditions = ready(metav1.ConditionFalse, "Unschedulable", "0/3 nodes fit")
 			},
 			[]any{"pi", false, "RUNNING", int64(0), "<none>", "<none>", "3/4 Unschedulable", "<unknown>", "<none>", "<none>", "4.0.1", "0/3 nodes fit"},
+		},
+		"a driver that waits": {
+			func(app *sparkoperator.SparkApplication) {
+				app.Status.AppState.State = sparkoperator.ApplicationStateSubmitted
+				app.Status.Conditions = []metav1.Condition{{Type: sparkoperator.ConditionRunning, Status: metav1.ConditionFalse, Reason: "DriverPending", Message: "no room"}}
+			},
+			[]any{"pi", false, "SUBMITTED", int64(0), "<none>", "<none>", "<none>", "<unknown>", "<none>", "<none>", "4.0.1", "no room"},
 		},
 		"a gang that was placed": {
 			func(app *sparkoperator.SparkApplication) {
