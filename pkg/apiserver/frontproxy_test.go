@@ -23,6 +23,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apiserver/pkg/authentication/authenticatorfactory"
 	"k8s.io/apiserver/pkg/authentication/request/headerrequest"
 	"k8s.io/apiserver/pkg/server/dynamiccertificates"
@@ -57,13 +58,13 @@ func TestFrontProxyIsWaitedFor(t *testing.T) {
 		return w
 	}
 
-	assert.Error(t, guard.Check(nil), "not ready")
+	require.Error(t, guard.Check(nil), "not ready")
 	refused := answer("jane")
 	assert.Equal(t, http.StatusServiceUnavailable, refused.Code)
 	assert.Equal(t, "1", refused.Header().Get("Retry-After"))
 	assert.Equal(t, http.StatusNoContent, answer("").Code, "a client of our own port is not concerned")
 
 	authority.content = []byte("PEM")
-	assert.NoError(t, guard.Check(nil))
+	require.NoError(t, guard.Check(nil))
 	assert.Equal(t, http.StatusNoContent, answer("jane").Code)
 }
