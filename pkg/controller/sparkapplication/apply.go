@@ -57,7 +57,7 @@ type outcome struct {
 func (a *applier) apply(ctx context.Context, s *Snapshot, plan *Plan) (outcome, error) {
 	key := types.NamespacedName{Namespace: s.Application.Namespace, Name: s.Application.Name}
 	m := a.memories.of(key, s.Application.UID)
-	if err := a.deleteAll(ctx, s, plan.Clear); err != nil {
+	if err := a.deleteAll(ctx, m, s, plan.Clear); err != nil {
 		return outcome{}, err
 	}
 	if err := a.clearSubmission(ctx, s.Application, plan.ClearSubmission); err != nil {
@@ -90,7 +90,7 @@ func (a *applier) apply(ctx context.Context, s *Snapshot, plan *Plan) (outcome, 
 	} else if next.Driver != driver {
 		result.again = true
 	}
-	if err := a.deleteAll(ctx, next, plan.Delete); err != nil {
+	if err := a.deleteAll(ctx, m, next, plan.Delete); err != nil {
 		return outcome{}, err
 	}
 	if plan.DeleteApplication {

@@ -31,7 +31,7 @@ import (
 )
 
 // deleteAll deletes objects. What is gone, or is another object by now, is no error.
-func (a *applier) deleteAll(ctx context.Context, s *Snapshot, deletions []Deletion) error {
+func (a *applier) deleteAll(ctx context.Context, m *memory, s *Snapshot, deletions []Deletion) error {
 	namespace := s.Application.Namespace
 	confirmed := false
 	for _, d := range deletions {
@@ -51,7 +51,7 @@ func (a *applier) deleteAll(ctx context.Context, s *Snapshot, deletions []Deleti
 				return err
 			}
 		case DeletePodGroup:
-			if err := a.deletePodGroup(ctx, namespace, d.Name, d.UID); err != nil {
+			if err := a.deletePodGroup(ctx, m, namespace, d.Name, d.UID); err != nil {
 				return err
 			}
 			if d.Stale {
@@ -85,14 +85,21 @@ func (a *applier) deletePod(ctx context.Context, namespace, name string, uid typ
 	})
 }
 
-func (a *applier) deletePodGroup(ctx context.Context, namespace, name string, uid types.UID) error {
-	return a.write(writePodGroupDelete, func() error {
+func (a *applier) deletePodGroup(ctx context.Context, m *memory, namespace, name string, uid types.UID) error {
+	if m.podGroupDeleted == uid {
+		return nil
+	}
+	err := a.write(writePodGroupDelete, func() error {
 		if err := gone(a.kube.SchedulingV1beta1().PodGroups(namespace).Delete(ctx, name, byUID(uid))); err != nil {
 			return fmt.Errorf("delete PodGroup %s: %w", name, err)
 		}
 		klog.FromContext(ctx).V(2).Info("Deleted a PodGroup", "podGroup", klog.KRef(namespace, name))
 		return nil
 	})
+	if err == nil {
+		m.podGroupDeleted = uid
+	}
+	return err
 }
 
 // clearSubmission deletes the ConfigMap, the Service and the PersistentVolumeClaims of an attempt.

@@ -100,7 +100,7 @@ func (a *applier) ensurePodGroup(ctx context.Context, m *memory, s *Snapshot, wa
 		return nil, &Obstacle{Kind: ObstacleStaleIdentity, Reason: ReasonPreparingAttempt, Message: "PodGroup " + got.Name + " of an earlier attempt can't be used again"}
 	}
 	if difference := podGroupDifference(want, got); difference != "" {
-		if err := a.deletePodGroup(ctx, got.Namespace, got.Name, got.UID); err != nil {
+		if err := a.deletePodGroup(ctx, m, got.Namespace, got.Name, got.UID); err != nil {
 			return nil, err
 		}
 		return nil, a.schedulingFailure(s, eventReasonFailedPodGroupCreate, refused(ReasonSchedulingFieldsDropped, "the created PodGroup is not what was asked for: "+difference))

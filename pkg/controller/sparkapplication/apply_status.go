@@ -44,6 +44,7 @@ func (a *applier) writeStatus(ctx context.Context, m *memory, app *v1beta2.Spark
 	}
 	if rest := statusInterval - a.clock.Since(m.statusAt); rest > 0 && !urgent(&app.Status, &plan.Status) {
 		plan.requeueAfter(rest)
+		m.executorEnds = executorEndsNotIn(&app.Status, &plan.Status)
 		return nil, nil
 	}
 	// Everything else of the object goes as it came: the resource version makes sure that nobody has written since.
@@ -56,7 +57,7 @@ func (a *applier) writeStatus(ctx context.Context, m *memory, app *v1beta2.Spark
 		if err != nil {
 			return err
 		}
-		m.application, m.statusAt = written, a.clock.Now()
+		m.application, m.statusAt, m.executorEnds = written, a.clock.Now(), nil
 		return nil
 	})
 	if err != nil {
@@ -73,10 +74,12 @@ func (a *applier) writeStatus(ctx context.Context, m *memory, app *v1beta2.Spark
 	return written, nil
 }
 
-// urgent says whether a change of status is to be seen at once.
+// urgent says whether a change of status is to be seen at once. That the last member of a gang was bound is: the scheduler
+// reports the admission before the caches show all of its pods bound, and a gang must not be seen to be placed in part.
+// The count only falls with the interval, so executors that come and go cause two writes in an interval at most.
 func urgent(before, after *v1beta2.SparkApplicationStatus) bool {
 	return before.AppState != after.AppState || before.SubmissionID != after.SubmissionID ||
-		conditionsFlipped(before.Conditions, after.Conditions)
+		conditionsFlipped(before.Conditions, after.Conditions) || gangBound(after) && !gangBound(before)
 }
 
 func (a *applier) event(app *v1beta2.SparkApplication, event Event) {

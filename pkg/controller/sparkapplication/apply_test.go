@@ -705,7 +705,7 @@ func TestStaleGroupIsJudgedByALiveRead(t *testing.T) {
 
 	behind := app.DeepCopy()
 	behind.Status.SubmissionID = "older"
-	require.NoError(t, w.c.applier.deleteAll(w.ctx, &Snapshot{Application: behind}, []Deletion{podGroupDeletion(w.podGroups()[0], true)}))
+	require.NoError(t, w.c.applier.deleteAll(w.ctx, &memory{}, &Snapshot{Application: behind}, []Deletion{podGroupDeletion(w.podGroups()[0], true)}))
 	assert.Len(t, w.podGroups(), 1)
 }
 

@@ -27,6 +27,7 @@ import (
 const (
 	ReasonSubmitting        = "Submitting"
 	ReasonWaitingForCleanup = "WaitingForCleanup"
+	ReasonNotAuthorized     = "NotAuthorized"
 	ReasonDriverPending     = "DriverPending"
 	ReasonDriverRunning     = "DriverRunning"
 	ReasonDriverUnknown     = "DriverUnknown"

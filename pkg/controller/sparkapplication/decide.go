@@ -101,7 +101,16 @@ func (d *decision) event(e Event) {
 // for the next attempt.
 func (d *decision) acceptGeneration() {
 	if d.app.Generation != d.status.ObservedGeneration && !specEdited(d.app) {
-		d.status.ObservedGeneration = d.app.Generation
+		d.observeGeneration()
+	}
+}
+
+// observeGeneration says that the status holds for the spec as it is. Conditions say so of themselves: kubectl wait passes
+// over one of an older generation.
+func (d *decision) observeGeneration() {
+	d.status.ObservedGeneration = d.app.Generation
+	for i := range d.status.Conditions {
+		d.status.Conditions[i].ObservedGeneration = d.app.Generation
 	}
 }
 

@@ -31,6 +31,7 @@ func (d *decision) decideSucceeding() {
 	d.followExecutors()
 	d.cleanUp()
 	d.setCondition(v1beta2.ConditionComplete, metav1.ConditionTrue, ReasonDriverSucceeded, "the driver ended well")
+	d.observeEnding()
 	d.enter(v1beta2.ApplicationStateCompleted, eventApplicationCompleted(d.app))
 }
 
@@ -60,6 +61,7 @@ func (d *decision) decideSubmissionFailed() {
 func (d *decision) endFailed(reason string) {
 	message := d.status.AppState.ErrorMessage
 	d.setCondition(v1beta2.ConditionFailed, metav1.ConditionTrue, reason, message)
+	d.observeEnding()
 	d.enter(v1beta2.ApplicationStateFailed, eventApplicationFailed(d.app, message))
 }
 
@@ -67,18 +69,40 @@ func (d *decision) endFailed(reason string) {
 // Service stay, for the driver's log.
 func (d *decision) decideEnded() {
 	d.acceptGeneration()
+	d.observeEnding()
 	d.followExecutors()
 	d.cleanUp()
 	ttl := d.app.Spec.TimeToLiveSeconds
 	if ttl == nil || d.status.TerminationTime.IsZero() {
 		return
 	}
-	rest := d.status.TerminationTime.Add(time.Duration(*ttl) * time.Second).Sub(d.now.Time)
+	rest := untilExpiry(d.status.TerminationTime.Time, *ttl, d.now.Time)
 	if rest <= 0 {
 		d.plan.DeleteApplication = true
 		return
 	}
 	d.plan.requeueAfter(rest)
+}
+
+// observeEnding says that the conditions Complete and Failed hold whatever was edited: no attempt follows. kubectl wait
+// passes over a condition of an older generation, and would wait for ever. observedGeneration of the status still tells
+// from which spec the attempt was made.
+func (d *decision) observeEnding() {
+	for i := range d.status.Conditions {
+		switch c := &d.status.Conditions[i]; c.Type {
+		case v1beta2.ConditionComplete, v1beta2.ConditionFailed:
+			c.ObservedGeneration = d.app.Generation
+		}
+	}
+}
+
+// longestLife is the longest that a time to live is counted, in seconds. A duration holds no more than 292 years, and one
+// that has overflowed is in the past: an application that is to be kept for ever would be deleted at once.
+const longestLife = int64(100 * 365 * 24 * 60 * 60)
+
+// untilExpiry is how long an application that has ended is still to be kept. ttl is in seconds, and any number.
+func untilExpiry(end time.Time, ttl int64, now time.Time) time.Duration {
+	return end.Add(time.Duration(min(max(ttl, 0), longestLife)) * time.Second).Sub(now)
 }
 
 // cleanUp removes what must not outlive an attempt: a driver that still lives, then the executors, which would

@@ -56,7 +56,7 @@ func (d *decision) followDriver() {
 		if conditionReason(d.status, v1beta2.ConditionRunning) != ReasonDriverPending {
 			d.event(eventDriverPending(name))
 		}
-		d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, ReasonDriverPending, "the driver pod "+name+" does not run yet")
+		d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, ReasonDriverPending, "the driver pod "+name+" does not run yet"+driver.message)
 		d.status.AppState.State = v1beta2.ApplicationStateSubmitted
 	case driverRunning:
 		d.setCondition(v1beta2.ConditionRunning, metav1.ConditionTrue, ReasonDriverRunning, "the driver pod "+name+" runs")
@@ -109,6 +109,7 @@ func (d *decision) fail(reason, message string, finished *metav1.Time, event Eve
 
 // terminate notes when the attempt ended: when the driver's container did, where that is known.
 func (d *decision) terminate(finished *metav1.Time) {
+	d.freezeScheduling()
 	if !d.status.TerminationTime.IsZero() {
 		return
 	}

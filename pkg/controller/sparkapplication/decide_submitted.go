@@ -17,6 +17,8 @@ limitations under the License.
 package sparkapplication
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
@@ -59,6 +61,6 @@ func (d *decision) meetObstacle() {
 		d.renew()
 	case ObstacleWaiting:
 		d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, d.Obstacle.Reason, d.Obstacle.Message)
-		d.plan.requeueAfter(cleanupRequeue)
+		d.plan.requeueAfter(cmp.Or(d.Obstacle.RetryAfter, cleanupRequeue))
 	}
 }

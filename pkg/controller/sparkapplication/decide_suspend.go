@@ -80,6 +80,8 @@ func (d *decision) endSuspending() {
 // decideSuspended waits for spec.suspend to be lifted.
 func (d *decision) decideSuspended() {
 	if suspended(d.app) {
+		// Nothing was made from an older spec.
+		d.observeGeneration()
 		return
 	}
 	d.setCondition(v1beta2.ConditionSuspended, metav1.ConditionFalse, ReasonResumed, "spec.suspend was lifted")

@@ -39,7 +39,8 @@ const (
 // fail, change nothing.
 type driverStatus struct {
 	phase driverPhase
-	// message says why a driver failed, in the words that the Kubeflow Spark Operator uses.
+	// message says why a driver failed, in the words that the Kubeflow Spark Operator uses, or, with a colon before it, what
+	// a pending one waits for.
 	message string
 	// started and finished are the times of the driver's container, where they are known.
 	started, finished *metav1.Time
@@ -61,6 +62,7 @@ func driverStatusOf(pod *corev1.Pod) driverStatus {
 	switch pod.Status.Phase {
 	case corev1.PodPending, "":
 		result.phase = driverPending
+		result.message = waitsFor(pod, container)
 	case corev1.PodRunning:
 		if terminated == nil {
 			result.phase = driverRunning
@@ -83,6 +85,27 @@ func driverStatusOf(pod *corev1.Pod) driverStatus {
 		result.phase = driverUnknown
 	}
 	return result
+}
+
+// waitsFor says what keeps a pending driver from running, where its pod says so.
+func waitsFor(pod *corev1.Pod, container *corev1.ContainerStatus) string {
+	for i := range pod.Status.Conditions {
+		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
+			return ": " + c.Reason + ": " + c.Message
+		}
+	}
+	if container == nil || container.State.Waiting == nil {
+		return ""
+	}
+	switch waiting := container.State.Waiting; waiting.Reason {
+	case "", "ContainerCreating", "PodInitializing":
+		return ""
+	case "ErrImagePull", "ImagePullBackOff":
+		// The kubelet goes to and fro between these, with texts that differ every time. The status keeps still.
+		return ": its image can't be pulled"
+	default:
+		return ": " + waiting.Reason + ": " + waiting.Message
+	}
 }
 
 func (s *driverStatus) end(terminated *corev1.ContainerStateTerminated) {

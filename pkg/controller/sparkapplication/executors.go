@@ -70,9 +70,13 @@ func (d *decision) executorStates(before map[string]v1beta2.ExecutorState) map[s
 		}
 		after[name] = state
 	}
+	maps.Copy(after, d.ExecutorEnds)
 	evictedBelow := lowestEnded(before)
 	for _, pod := range d.Executors {
 		state := executorState(pod, removed)
+		if _, known := d.ExecutorEnds[pod.Name]; known {
+			continue
+		}
 		if old, known := before[pod.Name]; known {
 			if !executorEnded(old) {
 				after[pod.Name] = state
@@ -105,6 +109,23 @@ func executorState(pod *corev1.Pod, removed v1beta2.ExecutorState) v1beta2.Execu
 	default:
 		return v1beta2.ExecutorStateUnknown
 	}
+}
+
+// executorEndsNotIn returns the ends of executors that a status holds and an earlier one of the same attempt doesn't.
+func executorEndsNotIn(before, after *v1beta2.SparkApplicationStatus) map[string]v1beta2.ExecutorState {
+	if before.SubmissionID != after.SubmissionID {
+		return nil
+	}
+	var ends map[string]v1beta2.ExecutorState
+	for name, state := range after.ExecutorState {
+		if executorEnded(state) && before.ExecutorState[name] != state {
+			if ends == nil {
+				ends = map[string]v1beta2.ExecutorState{}
+			}
+			ends[name] = state
+		}
+	}
+	return ends
 }
 
 func executorEnded(state v1beta2.ExecutorState) bool {

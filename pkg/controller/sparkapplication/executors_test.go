@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
@@ -102,4 +103,34 @@ func TestExecutorEventsAreAggregated(t *testing.T) {
 	assert.Equal(t, Event{Type: corev1.EventTypeNormal, Reason: "SparkExecutorRunning", Action: actionObserve, Message: "2 executors running: pi-exec-1, pi-exec-2"}, events[0])
 	assert.Equal(t, corev1.EventTypeWarning, events[1].Type)
 	assert.Empty(t, executorEvents(after, after))
+}
+
+// TestExecutorThatFailsAndIsRemovedAtOnce fails an executor in an interval in which the status isn't written. Its driver
+// removes the pod before the interval is over.
+func TestExecutorThatFailsAndIsRemovedAtOnce(t *testing.T) {
+	w := newWorld(t, newApp())
+	w.settle()
+	w.runDriver()
+	w.putExecutors(2, "", corev1.PodRunning, "node")
+	w.settle()
+	w.putExecutors(3, "", corev1.PodRunning, "node")
+	w.sync()
+	require.NoError(t, w.reconcile())
+	require.Len(t, w.app().Status.ExecutorState, 3)
+
+	w.putExecutors(2, "", corev1.PodFailed, "node")
+	w.sync()
+	require.NoError(t, w.reconcile())
+	require.Equal(t, v1beta2.ExecutorStateRunning, w.app().Status.ExecutorState["pi-exec-1"], "the interval is not over")
+	w.remove(podsResource, "pi-exec-1")
+	w.sync()
+	require.NoError(t, w.reconcile())
+	w.settle()
+	status := w.app().Status
+	assert.Equal(t, v1beta2.ExecutorStateFailed, status.ExecutorState["pi-exec-1"])
+	assert.Equal(t, &v1beta2.ExecutorCounts{Running: 1, Failed: 2}, status.ExecutorCounts)
+
+	writes := len(w.writes)
+	w.settle()
+	assert.Len(t, w.writes, writes)
 }

@@ -104,9 +104,9 @@ func (d *decision) reportScheduling(driver driverStatus, record *v1beta2.PodGrou
 		if d.gang() {
 			reason = ReasonGangAdmitted
 		}
-		d.setCondition(v1beta2.ConditionWorkloadSchedulingReady, metav1.ConditionTrue, reason, progress.boundText(record))
+		d.setCondition(v1beta2.ConditionWorkloadSchedulingReady, metav1.ConditionTrue, reason, boundText(record, progress.bound, progress.known))
 	case driver.phase != driverRunning:
-		d.notReady(ReasonWaitingForDriver, "the driver does not run yet")
+		d.notReady(ReasonWaitingForDriver, "the driver does not run yet"+driver.message)
 	case condition == nil && progress.bound > 0 && d.notEnforcing(progress):
 		message := "executors were bound although the scheduler says nothing of their PodGroup: kube-scheduler runs without the feature gate GenericWorkload"
 		if conditionReason(d.status, v1beta2.ConditionWorkloadSchedulingReady) != ReasonSchedulerNotEnforcing {
@@ -125,6 +125,19 @@ func (d *decision) reportScheduling(driver driverStatus, record *v1beta2.PodGrou
 		d.notReady(ReasonGangUnschedulable, condition.Message)
 	default:
 		d.notReady(ReasonWaitingForExecutors, fmt.Sprintf("%d executors were created; the scheduler has not tried to place them yet", progress.known))
+	}
+}
+
+// freezeScheduling leaves the record of an attempt that has ended at what was admitted. A driver removes its executors
+// before it ends, so the last count says how far that had come, which looks like a gang that was placed in part.
+func (d *decision) freezeScheduling() {
+	record := d.podGroupRecord()
+	if record == nil || record.MinCount == nil || d.status.WorkloadScheduling.AdmittedTime == nil || record.BoundMembers >= *record.MinCount {
+		return
+	}
+	record.BoundMembers = *record.MinCount
+	if conditionReason(d.status, v1beta2.ConditionWorkloadSchedulingReady) == ReasonGangAdmitted {
+		d.setCondition(v1beta2.ConditionWorkloadSchedulingReady, metav1.ConditionTrue, ReasonGangAdmitted, boundText(record, record.BoundMembers, 0))
 	}
 }
 
@@ -198,11 +211,26 @@ func (m members) wanted(record *v1beta2.PodGroupRecord) int32 {
 	return *record.MinCount
 }
 
-func (m members) boundText(record *v1beta2.PodGroupRecord) string {
-	if record.MinCount == nil {
-		return fmt.Sprintf("bound %d of %d executors", m.bound, m.known)
+// boundText says how many members have a node, of the gang or, where there is none, of those that are known.
+func boundText(record *v1beta2.PodGroupRecord, bound, known int32) string {
+	if record.MinCount != nil {
+		known = *record.MinCount
 	}
-	return fmt.Sprintf("bound %d of %d executors", m.bound, *record.MinCount)
+	return fmt.Sprintf("bound %d of %d executors", bound, known)
+}
+
+// gangBound says whether every member of an admitted gang has a node.
+func gangBound(status *v1beta2.SparkApplicationStatus) bool {
+	scheduling := status.WorkloadScheduling
+	if scheduling == nil || scheduling.AdmittedTime == nil {
+		return false
+	}
+	for i := range scheduling.PodGroups {
+		if record := &scheduling.PodGroups[i]; record.MinCount == nil || record.BoundMembers < *record.MinCount {
+			return false
+		}
+	}
+	return len(scheduling.PodGroups) > 0
 }
 
 func boundAt(pod *corev1.Pod) time.Time {

@@ -47,6 +47,11 @@ type memory struct {
 	// podGroup is the PodGroup as last written by us.
 	podGroup   *schedulingv1beta1.PodGroup
 	podGroupAt time.Time
+	// podGroupDeleted is the PodGroup that was last deleted by us. A cache may show it a little longer.
+	podGroupDeleted types.UID
+	// executorEnds are ends of executors that were seen and are not in the status yet. A driver removes the pod of an executor
+	// that failed before the status is written, and nothing would be known of its end.
+	executorEnds map[string]v1beta2.ExecutorState
 	// statusAt is when the status was last written.
 	statusAt time.Time
 }

@@ -203,6 +203,7 @@ func (o *observer) snapshot(ctx context.Context, key types.NamespacedName) (*Sna
 		FreshSubmissionID: uuid.NewString(),
 		FeatureEnabled:    o.gate.Enabled(features.SparkApplicationWorkloadAwareScheduling),
 		Compile:           o.compiler(app),
+		ExecutorEnds:      m.executorEnds,
 	}
 	if err := o.observePods(key, m, s); err != nil {
 		return nil, err

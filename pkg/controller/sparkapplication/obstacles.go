@@ -20,6 +20,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -37,6 +39,16 @@ func refused(reason, message string) *Obstacle {
 
 func waiting(message string) *Obstacle {
 	return &Obstacle{Kind: ObstacleWaiting, Reason: ReasonWaitingForCleanup, Message: message}
+}
+
+// authorizationRetry is how soon it is tried again what this server had no right to do. Every application that waits asks
+// for itself, so it is not often.
+const authorizationRetry = 5 * time.Second
+
+func notAuthorized(message string) *Obstacle {
+	obstacle := refused(ReasonNotAuthorized, message)
+	obstacle.Kind, obstacle.RetryAfter = ObstacleWaiting, authorizationRetry
+	return obstacle
 }
 
 // asObstacle returns the Obstacle in an error, or the error if it is none.
@@ -58,6 +70,14 @@ func classify(what string, err error) error {
 	if !ok {
 		return fmt.Errorf("%s: %w", what, err)
 	}
+	if apierrors.IsForbidden(err) {
+		switch message := status.Status().Message; {
+		case forbiddenForNow(message):
+			return fmt.Errorf("%s: %w", what, err)
+		case deniedToUs(message):
+			return notAuthorized(fmt.Sprintf("this server lacks a right: %s: %v", what, err))
+		}
+	}
 	switch status.Status().Code {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
 		http.StatusNotAcceptable, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
@@ -66,6 +86,20 @@ func classify(what string, err error) error {
 	default:
 		return fmt.Errorf("%s: %w", what, err)
 	}
+}
+
+// forbiddenForNow says whether an answer "forbidden" says that the API server does not know yet. Admission plugins give it
+// while their caches are filled (k8s.io/apiserver/pkg/admission), and the one for quotas until a new quota has been counted
+// (k8s.io/apiserver/pkg/admission/plugin/resourcequota).
+func forbiddenForNow(message string) bool {
+	return strings.Contains(message, "not yet ready to handle request") || strings.Contains(message, "status unknown for quota")
+}
+
+// deniedToUs says whether an answer "forbidden" comes from authorization, and so is about the rights of this server and
+// not about the application. It passes: a kube-apiserver that has just started denies everything until its authorizer's
+// caches are filled, and missing rights are granted by an administrator. No application fails by it.
+func deniedToUs(message string) bool {
+	return strings.Contains(message, ` forbidden: User "`) || strings.Contains(message, "cannot set blockOwnerDeletion")
 }
 
 func isAlreadyExists(err error) bool { return apierrors.IsAlreadyExists(err) }

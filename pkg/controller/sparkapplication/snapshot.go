@@ -57,6 +57,9 @@ type Snapshot struct {
 	Executors      []*corev1.Pod
 	OtherExecutors []*corev1.Pod
 
+	// ExecutorEnds are ends of executors that were seen earlier and are not in the status yet. Their pods may be gone.
+	ExecutorEnds map[string]v1beta2.ExecutorState
+
 	// FeatureEnabled says whether the gate SparkApplicationWorkloadAwareScheduling is on.
 	FeatureEnabled bool
 	// Capability says what the cluster can do for an application with workload-aware scheduling. It is only looked up
@@ -101,7 +104,7 @@ type ObstacleKind int
 const (
 	// ObstacleRefused means that trying again changes nothing.
 	ObstacleRefused ObstacleKind = iota
-	// ObstacleWaiting means that something else must be gone first.
+	// ObstacleWaiting means that something else must come first, which the attempt waits for.
 	ObstacleWaiting
 	// ObstacleStaleIdentity means that the names of the attempt are taken by something of ours that can't be used again,
 	// so that the attempt needs a new identity.
@@ -115,6 +118,8 @@ type Obstacle struct {
 	Reason string
 	// Message is a sentence for the user.
 	Message string
+	// RetryAfter is when to try again an attempt that waits. Zero for a short while.
+	RetryAfter time.Duration
 }
 
 // Error makes an Obstacle travel as an error inside of this package.
@@ -170,6 +175,7 @@ func (s *Snapshot) withApplication(app *v1beta2.SparkApplication) *Snapshot {
 		return &next
 	}
 	next.FreshSubmissionID = uuid.NewString()
+	next.ExecutorEnds = nil
 	pods := slices.Concat(s.OtherDrivers, s.Executors, s.OtherExecutors)
 	if s.Driver != nil {
 		pods = append(pods, s.Driver)

@@ -60,12 +60,16 @@ func trimPod(object any) (any, error) {
 			Message: pod.Status.Message,
 		},
 	}
+	isDriver := pod.Labels[spark.LabelSparkRole] == spark.SparkRoleDriver
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled {
 			trimmed.Status.Conditions = []corev1.PodCondition{{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}}
+			if isDriver {
+				trimmed.Status.Conditions[0].Reason, trimmed.Status.Conditions[0].Message = c.Reason, c.Message
+			}
 		}
 	}
-	if pod.Labels[spark.LabelSparkRole] != spark.SparkRoleDriver {
+	if !isDriver {
 		return trimmed, nil
 	}
 	for i := range pod.Spec.Containers {
