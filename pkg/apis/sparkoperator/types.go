@@ -218,7 +218,7 @@ type SparkApplicationSpec struct {
 	// retryInterval has no effect. Use restartPolicy.onFailureRetryInterval.
 	RetryInterval *int64
 
-	// pythonVersion is the major version of Python, "2" or "3". Spark reads it up to 4.1 and ignores it later.
+	// pythonVersion is the major version of Python, "2" or "3". Spark reads it up to 4.0 and ignores it later.
 	PythonVersion *string
 
 	// memoryOverheadFactor is the share of the heap, as a decimal number, that is added as memory outside of the heap.

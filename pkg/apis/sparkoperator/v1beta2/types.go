@@ -256,7 +256,7 @@ type SparkApplicationSpec struct {
 	// +optional
 	RetryInterval *int64 `json:"retryInterval,omitempty" protobuf:"varint,23,opt,name=retryInterval"`
 
-	// pythonVersion is the major version of Python, "2" or "3". Spark reads it up to 4.1 and ignores it later.
+	// pythonVersion is the major version of Python, "2" or "3". Spark reads it up to 4.0 and ignores it later.
 	// +optional
 	// +enum
 	PythonVersion *string `json:"pythonVersion,omitempty" protobuf:"bytes,24,opt,name=pythonVersion"`
