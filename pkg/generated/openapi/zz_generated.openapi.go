@@ -2565,7 +2565,7 @@ func schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationSpec(ref common.Refer
 					},
 					"pythonVersion": {
 						SchemaProps: spec.SchemaProps{
-							Description: "pythonVersion is the major version of Python, \"2\" or \"3\". Spark reads it up to 4.1 and ignores it later.",
+							Description: "pythonVersion is the major version of Python, \"2\" or \"3\". Spark reads it up to 4.0 and ignores it later.",
 							Type:        []string{"string"},
 							Format:      "",
 						},

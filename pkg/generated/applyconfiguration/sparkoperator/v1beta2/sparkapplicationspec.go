@@ -82,7 +82,7 @@ type SparkApplicationSpecApplyConfiguration struct {
 	FailureRetries *int32 `json:"failureRetries,omitempty"`
 	// retryInterval has no effect. Use restartPolicy.onFailureRetryInterval.
 	RetryInterval *int64 `json:"retryInterval,omitempty"`
-	// pythonVersion is the major version of Python, "2" or "3". Spark reads it up to 4.1 and ignores it later.
+	// pythonVersion is the major version of Python, "2" or "3". Spark reads it up to 4.0 and ignores it later.
 	PythonVersion *string `json:"pythonVersion,omitempty"`
 	// memoryOverheadFactor is the share of the heap, as a decimal number, that is added as memory outside of the heap.
 	// Spark's defaults are 0.1 for Java and Scala, 0.4 for Python and R.
