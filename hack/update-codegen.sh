@@ -31,6 +31,8 @@ command -v protoc >/dev/null || { echo "protoc is needed (package protobuf-compi
 GOBIN="${CODEGEN_GOBIN:-${ROOT}/.cache/codegen-bin}"
 export GOBIN
 mkdir -p "${GOBIN}"
+# Their folders are named below, and go list names one only once it is downloaded.
+go mod download k8s.io/code-generator k8s.io/api k8s.io/apimachinery
 CODEGEN_PKG="$(go list -m -f '{{.Dir}}' k8s.io/code-generator)"
 
 TMP="$(mktemp -d)"
