@@ -67,6 +67,24 @@ type SparkApplicationStatus struct {
 	// restartHash is a versioned hash ("v1:" and the hash) of the fields of the spec whose edit calls for a new attempt,
 	// as the current attempt was made from.
 	RestartHash string
+
+	// failureCounts says how many attempts have failed, and by whose doing, since the spec was last edited. restartPolicy
+	// is about them. Absent while none has.
+	FailureCounts *FailureCounts
+}
+
+// FailureCounts counts the attempts that failed since the spec was last edited.
+type FailureCounts struct {
+	// submission is how many submissions failed. restartPolicy.onSubmissionFailureRetries is compared with it.
+	Submission int32
+
+	// run is how many runs failed for which the cluster is not to blame, or for which it was to blame more often than is
+	// forgiven. restartPolicy.onFailureRetries is compared with it.
+	Run int32
+
+	// infrastructure is how many runs the cluster ended: by eviction, preemption, or the loss of a node. They are run again
+	// without being counted as run, up to a limit that the server has.
+	Infrastructure int32
 }
 
 // DriverInfo is about the driver of an attempt.

@@ -86,6 +86,28 @@ type SparkApplicationStatus struct {
 	// as the current attempt was made from.
 	// +optional
 	RestartHash string `json:"restartHash,omitempty" protobuf:"bytes,14,opt,name=restartHash"`
+
+	// failureCounts says how many attempts have failed, and by whose doing, since the spec was last edited. restartPolicy
+	// is about them. Absent while none has.
+	// +optional
+	FailureCounts *FailureCounts `json:"failureCounts,omitempty" protobuf:"bytes,15,opt,name=failureCounts"`
+}
+
+// FailureCounts counts the attempts that failed since the spec was last edited.
+type FailureCounts struct {
+	// submission is how many submissions failed. restartPolicy.onSubmissionFailureRetries is compared with it.
+	// +optional
+	Submission int32 `json:"submission,omitempty" protobuf:"varint,1,opt,name=submission"`
+
+	// run is how many runs failed for which the cluster is not to blame, or for which it was to blame more often than is
+	// forgiven. restartPolicy.onFailureRetries is compared with it.
+	// +optional
+	Run int32 `json:"run,omitempty" protobuf:"varint,2,opt,name=run"`
+
+	// infrastructure is how many runs the cluster ended: by eviction, preemption, or the loss of a node. They are run again
+	// without being counted as run, up to a limit that the server has.
+	// +optional
+	Infrastructure int32 `json:"infrastructure,omitempty" protobuf:"varint,3,opt,name=infrastructure"`
 }
 
 // DriverInfo is about the driver of an attempt.

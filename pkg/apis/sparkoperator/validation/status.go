@@ -117,6 +117,16 @@ func validateNumbers(status, old *sparkoperator.SparkApplicationStatus) field.Er
 		notNegative(path.Child("failed"), int64(counts.Failed), int64(oldCounts.Failed))
 		notNegative(path.Child("unknown"), int64(counts.Unknown), int64(oldCounts.Unknown))
 	}
+	if counts := status.FailureCounts; counts != nil {
+		oldCounts := old.FailureCounts
+		if oldCounts == nil {
+			oldCounts = &sparkoperator.FailureCounts{}
+		}
+		path := statusPath.Child("failureCounts")
+		notNegative(path.Child("submission"), int64(counts.Submission), int64(oldCounts.Submission))
+		notNegative(path.Child("run"), int64(counts.Run), int64(oldCounts.Run))
+		notNegative(path.Child("infrastructure"), int64(counts.Infrastructure), int64(oldCounts.Infrastructure))
+	}
 	if port := status.DriverInfo.WebUIPort; port != old.DriverInfo.WebUIPort && (port < 0 || port > math.MaxUint16) {
 		errs = append(errs, field.Invalid(statusPath.Child("driverInfo", "webUIPort"), port, "must be from 0 (none) to 65535"))
 	}
