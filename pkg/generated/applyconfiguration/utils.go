@@ -52,6 +52,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &sparkoperatorv1beta2.ExecutorCountsApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("ExecutorSpec"):
 		return &sparkoperatorv1beta2.ExecutorSpecApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("FailureCounts"):
+		return &sparkoperatorv1beta2.FailureCountsApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("GPUSpec"):
 		return &sparkoperatorv1beta2.GPUSpecApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("MonitoringSpec"):

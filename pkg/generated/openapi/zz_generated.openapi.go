@@ -47,6 +47,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1beta2.DynamicAllocation{}.OpenAPIModelName():                               schema_pkg_apis_sparkoperator_v1beta2_DynamicAllocation(ref),
 		v1beta2.ExecutorCounts{}.OpenAPIModelName():                                  schema_pkg_apis_sparkoperator_v1beta2_ExecutorCounts(ref),
 		v1beta2.ExecutorSpec{}.OpenAPIModelName():                                    schema_pkg_apis_sparkoperator_v1beta2_ExecutorSpec(ref),
+		v1beta2.FailureCounts{}.OpenAPIModelName():                                   schema_pkg_apis_sparkoperator_v1beta2_FailureCounts(ref),
 		v1beta2.GPUSpec{}.OpenAPIModelName():                                         schema_pkg_apis_sparkoperator_v1beta2_GPUSpec(ref),
 		v1beta2.MonitoringSpec{}.OpenAPIModelName():                                  schema_pkg_apis_sparkoperator_v1beta2_MonitoringSpec(ref),
 		v1beta2.NameKey{}.OpenAPIModelName():                                         schema_pkg_apis_sparkoperator_v1beta2_NameKey(ref),
@@ -1863,6 +1864,40 @@ func schema_pkg_apis_sparkoperator_v1beta2_ExecutorSpec(ref common.ReferenceCall
 	}
 }
 
+func schema_pkg_apis_sparkoperator_v1beta2_FailureCounts(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "FailureCounts counts the attempts that failed since the spec was last edited.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"submission": {
+						SchemaProps: spec.SchemaProps{
+							Description: "submission is how many submissions failed. restartPolicy.onSubmissionFailureRetries is compared with it.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"run": {
+						SchemaProps: spec.SchemaProps{
+							Description: "run is how many runs failed for which the cluster is not to blame, or for which it was to blame more often than is forgiven. restartPolicy.onFailureRetries is compared with it.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"infrastructure": {
+						SchemaProps: spec.SchemaProps{
+							Description: "infrastructure is how many runs the cluster ended: by eviction, preemption, or the loss of a node. They are run again without being counted as run, up to a limit that the server has.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+				},
+			},
+		},
+	}
+}
+
 func schema_pkg_apis_sparkoperator_v1beta2_GPUSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
 	return common.OpenAPIDefinition{
 		Schema: spec.Schema{
@@ -2781,12 +2816,18 @@ func schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationStatus(ref common.Ref
 							Format:      "",
 						},
 					},
+					"failureCounts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failureCounts says how many attempts have failed, and by whose doing, since the spec was last edited. restartPolicy is about them. Absent while none has.",
+							Ref:         ref(v1beta2.FailureCounts{}.OpenAPIModelName()),
+						},
+					},
 				},
 				Required: []string{"driverInfo"},
 			},
 		},
 		Dependencies: []string{
-			v1beta2.ApplicationState{}.OpenAPIModelName(), v1beta2.DriverInfo{}.OpenAPIModelName(), v1beta2.ExecutorCounts{}.OpenAPIModelName(), v1beta2.WorkloadSchedulingStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
+			v1beta2.ApplicationState{}.OpenAPIModelName(), v1beta2.DriverInfo{}.OpenAPIModelName(), v1beta2.ExecutorCounts{}.OpenAPIModelName(), v1beta2.FailureCounts{}.OpenAPIModelName(), v1beta2.WorkloadSchedulingStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 

@@ -59,6 +59,8 @@ func (m *ExecutorCounts) Reset() { *m = ExecutorCounts{} }
 
 func (m *ExecutorSpec) Reset() { *m = ExecutorSpec{} }
 
+func (m *FailureCounts) Reset() { *m = FailureCounts{} }
+
 func (m *GPUSpec) Reset() { *m = GPUSpec{} }
 
 func (m *MonitoringSpec) Reset() { *m = MonitoringSpec{} }
@@ -866,6 +868,38 @@ func (m *ExecutorSpec) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 	}
 	i--
 	dAtA[i] = 0xa
+	return len(dAtA) - i, nil
+}
+
+func (m *FailureCounts) Marshal() (dAtA []byte, err error) {
+	size := m.Size()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBuffer(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *FailureCounts) MarshalTo(dAtA []byte) (int, error) {
+	size := m.Size()
+	return m.MarshalToSizedBuffer(dAtA[:size])
+}
+
+func (m *FailureCounts) MarshalToSizedBuffer(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	i = encodeVarintGenerated(dAtA, i, uint64(m.Infrastructure))
+	i--
+	dAtA[i] = 0x18
+	i = encodeVarintGenerated(dAtA, i, uint64(m.Run))
+	i--
+	dAtA[i] = 0x10
+	i = encodeVarintGenerated(dAtA, i, uint64(m.Submission))
+	i--
+	dAtA[i] = 0x8
 	return len(dAtA) - i, nil
 }
 
@@ -1772,6 +1806,18 @@ func (m *SparkApplicationStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) 
 	_ = i
 	var l int
 	_ = l
+	if m.FailureCounts != nil {
+		{
+			size, err := m.FailureCounts.MarshalToSizedBuffer(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = encodeVarintGenerated(dAtA, i, uint64(size))
+		}
+		i--
+		dAtA[i] = 0x7a
+	}
 	i -= len(m.RestartHash)
 	copy(dAtA[i:], m.RestartHash)
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.RestartHash)))
@@ -3007,6 +3053,18 @@ func (m *ExecutorSpec) Size() (n int) {
 	return n
 }
 
+func (m *FailureCounts) Size() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	n += 1 + sovGenerated(uint64(m.Submission))
+	n += 1 + sovGenerated(uint64(m.Run))
+	n += 1 + sovGenerated(uint64(m.Infrastructure))
+	return n
+}
+
 func (m *GPUSpec) Size() (n int) {
 	if m == nil {
 		return 0
@@ -3388,6 +3446,10 @@ func (m *SparkApplicationStatus) Size() (n int) {
 	}
 	l = len(m.RestartHash)
 	n += 1 + l + sovGenerated(uint64(l))
+	if m.FailureCounts != nil {
+		l = m.FailureCounts.Size()
+		n += 1 + l + sovGenerated(uint64(l))
+	}
 	return n
 }
 
@@ -3920,6 +3982,18 @@ func (this *ExecutorSpec) String() string {
 	}, "")
 	return s
 }
+func (this *FailureCounts) String() string {
+	if this == nil {
+		return "nil"
+	}
+	s := strings.Join([]string{`&FailureCounts{`,
+		`Submission:` + fmt.Sprintf("%v", this.Submission) + `,`,
+		`Run:` + fmt.Sprintf("%v", this.Run) + `,`,
+		`Infrastructure:` + fmt.Sprintf("%v", this.Infrastructure) + `,`,
+		`}`,
+	}, "")
+	return s
+}
 func (this *GPUSpec) String() string {
 	if this == nil {
 		return "nil"
@@ -4178,6 +4252,7 @@ func (this *SparkApplicationStatus) String() string {
 		`ExecutorCounts:` + strings.Replace(this.ExecutorCounts.String(), "ExecutorCounts", "ExecutorCounts", 1) + `,`,
 		`WorkloadScheduling:` + strings.Replace(this.WorkloadScheduling.String(), "WorkloadSchedulingStatus", "WorkloadSchedulingStatus", 1) + `,`,
 		`RestartHash:` + fmt.Sprintf("%v", this.RestartHash) + `,`,
+		`FailureCounts:` + strings.Replace(this.FailureCounts.String(), "FailureCounts", "FailureCounts", 1) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -7300,6 +7375,113 @@ func (m *ExecutorSpec) Unmarshal(dAtA []byte) error {
 			s := string(dAtA[iNdEx:postIndex])
 			m.PriorityClassName = &s
 			iNdEx = postIndex
+		default:
+			iNdEx = preIndex
+			skippy, err := skipGenerated(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+func (m *FailureCounts) Unmarshal(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return ErrIntOverflowGenerated
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: FailureCounts: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: FailureCounts: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Submission", wireType)
+			}
+			m.Submission = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Submission |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 2:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Run", wireType)
+			}
+			m.Run = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Run |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+		case 3:
+			if wireType != 0 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Infrastructure", wireType)
+			}
+			m.Infrastructure = 0
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				m.Infrastructure |= int32(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
 		default:
 			iNdEx = preIndex
 			skippy, err := skipGenerated(dAtA[iNdEx:])
@@ -10884,6 +11066,42 @@ func (m *SparkApplicationStatus) Unmarshal(dAtA []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			m.RestartHash = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 15:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field FailureCounts", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if m.FailureCounts == nil {
+				m.FailureCounts = &FailureCounts{}
+			}
+			if err := m.FailureCounts.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex

@@ -72,6 +72,11 @@ func (in ExecutorSpec) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in FailureCounts) OpenAPIModelName() string {
+	return "io.k8s.sparkoperator.v1beta2.FailureCounts"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in GPUSpec) OpenAPIModelName() string {
 	return "io.k8s.sparkoperator.v1beta2.GPUSpec"
 }
