@@ -24,6 +24,7 @@ import (
 	"k8s.io/component-base/featuregate"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/storeidentity"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/sparkapplication"
 )
 
 // ExtraConfig is what the server needs beside the configuration of a generic API server.
@@ -34,6 +35,8 @@ type ExtraConfig struct {
 	Controllers []string
 	// Workers is how many applications a controller handles at a time.
 	Workers int
+	// SparkApplications are what holds for every SparkApplication.
+	SparkApplications sparkapplication.Settings
 	// KubeClient reaches the cluster that the applications run in. Nil without one; no controller runs then.
 	KubeClient kubernetes.Interface
 	// StoreIdentity guards against serving the wrong store. Nil: the store is served whatever it is.

@@ -28,6 +28,7 @@ func newSparkApplicationController(ctx context.Context, client versioned.Interfa
 		SparkClient: client,
 		KubeClient:  config.KubeClient,
 		Workers:     config.Workers,
+		Settings:    &config.SparkApplications,
 		FeatureGate: config.FeatureGate,
 	})
 }

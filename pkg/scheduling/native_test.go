@@ -151,7 +151,6 @@ func TestCompileFailsClosed(t *testing.T) {
 			s.SchedulingPolicy.Basic = &sparkoperator.BasicSchedulingPolicy{}
 		}, "either basic or gang"},
 		{"batch scheduler", nestedVolcano, "mutually exclusive"},
-		{"deadline", func(s *v1beta2.SparkSchedulingSpec) { s.AdmissionDeadlineSeconds = new(int64(60)) }, "spec.scheduling.admissionDeadlineSeconds"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			native, err := Compile(resolve(t, withScheduling(gangPolicy, tc.edit)), testSubmissionID)

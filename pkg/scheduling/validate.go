@@ -143,6 +143,10 @@ func validateSupported(scheduling *v1beta2.SparkSchedulingSpec, path *field.Path
 	for _, child := range nativeChildren(scheduling, path) {
 		switch strings.TrimPrefix(child.String(), path.String()+".") {
 		case "schedulingPolicy":
+		case "admissionDeadlineSeconds":
+			if policy := scheduling.SchedulingPolicy; policy == nil || policy.Gang == nil {
+				errs = append(errs, field.Forbidden(child, "needs schedulingPolicy.gang: only a gang waits to be placed as a whole"))
+			}
 		case "priorityClassName":
 			errs = append(errs, field.Forbidden(child,
 				"is not supported yet by this release; the group has the priority class of the executors (executor.priorityClassName)"))

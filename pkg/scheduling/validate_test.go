@@ -141,9 +141,13 @@ func TestValidate(t *testing.T) {
 		{name: "priority class", edits: []edit{withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) {
 			s.PriorityClassName = new("high")
 		})}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.priorityClassName", "executor.priorityClassName"}}},
-		{name: "deadline", edits: []edit{withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) {
+		{name: "deadline of a gang", edits: []edit{withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) {
 			s.AdmissionDeadlineSeconds = new(int64(900))
-		})}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.admissionDeadlineSeconds", "is not supported yet by this release"}}},
+		})}},
+		{name: "deadline of what is no gang", edits: []edit{withScheduling(func(s *v1beta2.SparkSchedulingSpec) {
+			s.SchedulingPolicy = &sparkoperator.SchedulingPolicy{Basic: &sparkoperator.BasicSchedulingPolicy{}}
+			s.AdmissionDeadlineSeconds = new(int64(900))
+		})}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.admissionDeadlineSeconds", "only a gang"}}},
 		// R20: dynamic allocation.
 		{name: "dynamic allocation by the block", edits: []edit{gang, func(app *v1beta2.SparkApplication) {
 			app.Spec.DynamicAllocation = &v1beta2.DynamicAllocation{Enabled: true}

@@ -89,21 +89,35 @@ func TestSuspendAtCreationAndRelease(t *testing.T) {
 	n.untilCondition("pi", v1beta2.ConditionSuspended, metav1.ConditionFalse, "")
 }
 
-// An edit of a running application is stored and told, and the running attempt goes on as it was submitted.
-func TestSpecEditTakesEffectAtTheNextAttempt(t *testing.T) {
+// An edit of a running application ends its attempt and starts another one, once, under the same driver's name.
+func TestSpecEditRestartsOnce(t *testing.T) {
 	t.Parallel()
 	n := shared.tenant(t)
-	n.addNode("4")
-	n.create(n.application("pi", outcome("hang")))
-	before := n.untilState("pi", v1beta2.ApplicationStateRunning)
-	out, errOut, err := n.Kubectl(t.Context(), "", "-n", n.namespace, "patch", "sparkapp", "pi", "--type=merge", "-p", `{"spec":{"arguments":["7"]}}`)
+	n.addNode("6")
+	n.create(n.application("pi", gang, executors(2), outcome("hang")))
+	n.untilCondition("pi", v1beta2.ConditionWorkloadSchedulingReady, metav1.ConditionTrue, "GangAdmitted")
+	before := n.get("pi")
+	old := n.driverPods("pi")[0].UID
+	out, errOut, err := n.Kubectl(t.Context(), "", "-n", n.namespace, "patch", "sparkapp", "pi", "--type=merge", "-p", `{"spec":{"executor":{"instances":3}}}`)
 	require.NoError(t, err, out)
-	assert.Contains(t, errOut, "Warning:")
-	assert.Contains(t, errOut, "next attempt")
-	after := n.get("pi")
-	assert.Equal(t, before.Generation+1, after.Generation)
-	assert.Equal(t, before.Status.ObservedGeneration, after.Status.ObservedGeneration, "observedGeneration says what runs")
-	assert.Equal(t, before.Status.SubmissionID, after.Status.SubmissionID)
+	assert.Contains(t, errOut, "Warning: spec: the edit ends the current attempt (RUNNING) and starts another one")
+	n.until("another attempt has its gang", func(c *assert.CollectT) {
+		app := n.get("pi")
+		assert.Equal(c, app.Generation, app.Status.ObservedGeneration)
+		assert.NotEqual(c, before.Status.SubmissionID, app.Status.SubmissionID)
+		if assert.NotNil(c, app.Status.WorkloadScheduling) {
+			assert.NotNil(c, app.Status.WorkloadScheduling.AdmittedTime)
+		}
+	})
+	app := n.get("pi")
+	assert.Equal(t, before.Generation+1, app.Generation)
+	assert.EqualValues(t, 3, *app.Status.WorkloadScheduling.PodGroups[0].MinCount)
+	assert.EqualValues(t, 1, app.Status.ExecutionAttempts, "an edit begins to count anew")
+	drivers := n.driverPods("pi")
+	require.Len(t, drivers, 1)
+	assert.Equal(t, "pi-driver", drivers[0].Name)
+	assert.NotEqual(t, old, drivers[0].UID)
+	n.never("an edit restarts twice", func() bool { return n.get("pi").Status.SubmissionID != app.Status.SubmissionID })
 }
 
 // What an application made goes with it, by the real garbage collector.

@@ -18,6 +18,7 @@ package integration
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"testing"
 
@@ -25,12 +26,19 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/test/cluster/clustertest"
 )
 
+// maxWaitingGangs is the limit of the shared server.
+const maxWaitingGangs = 3
+
 // shared is the control plane that most tests use, each in a namespace and on nodes of its own.
 var shared *environment
 
 func TestMain(m *testing.M) {
 	os.Exit(clustertest.Main(m, cluster.Options{}, func(ctx context.Context, c *cluster.Cluster) error {
-		server, err := c.StartSparkAPIServer(ctx, cluster.ServerOptions{FeatureGates: nativeScheduling})
+		server, err := c.StartSparkAPIServer(ctx, cluster.ServerOptions{
+			FeatureGates: nativeScheduling,
+			// Short enough to be waited for, and without effect on whoever has no such trouble.
+			ExtraFlags: []string{"--container-error-grace=5s", fmt.Sprintf("--max-waiting-gangs=%d", maxWaitingGangs)},
+		})
 		if err != nil {
 			return err
 		}

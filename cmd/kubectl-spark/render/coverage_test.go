@@ -43,7 +43,6 @@ var notInExamples = map[string]string{
 	"scheduling.disruptionMode":           notInThisRelease,
 	"scheduling.resourceClaims":           notInThisRelease,
 	"scheduling.priorityClassName":        notInThisRelease,
-	"scheduling.admissionDeadlineSeconds": notInThisRelease,
 	"executor.memoryLimit":                "Spark sets the limit of executors itself, so that the field has no effect on them",
 }
 

@@ -70,8 +70,9 @@ func (o *Options) Config() (*apiserver.Config, error) {
 	config := &apiserver.Config{
 		GenericConfig: generic,
 		ExtraConfig: apiserver.ExtraConfig{
-			FeatureGate: o.featureGates(),
-			Workers:     o.Controllers.Workers,
+			FeatureGate:       o.featureGates(),
+			Workers:           o.Controllers.Workers,
+			SparkApplications: o.Controllers.SparkApplications,
 		},
 	}
 	if o.Store.Embedded() {

@@ -23,6 +23,8 @@ import (
 	"strings"
 
 	"github.com/spf13/pflag"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/sparkapplication"
 )
 
 const defaultWorkers = 16
@@ -33,10 +35,12 @@ type ControllerOptions struct {
 	Selection []string
 	// Workers is how many applications are handled at a time.
 	Workers int
+	// SparkApplications are what holds for every SparkApplication.
+	SparkApplications sparkapplication.Settings
 }
 
 func newControllerOptions() *ControllerOptions {
-	return &ControllerOptions{Selection: []string{"*"}, Workers: defaultWorkers}
+	return &ControllerOptions{Selection: []string{"*"}, Workers: defaultWorkers, SparkApplications: sparkapplication.DefaultSettings()}
 }
 
 func (o *ControllerOptions) addFlags(fs *pflag.FlagSet) {
@@ -44,6 +48,7 @@ func (o *ControllerOptions) addFlags(fs *pflag.FlagSet) {
 		"Controllers that this replica runs, comma separated: '*' means all, 'name' one of them, '-name' all but this one, and '-*' or "+
 			"nothing none at all. There is: sparkapplication.")
 	fs.IntVar(&o.Workers, "workers", o.Workers, "How many applications a controller handles at a time.")
+	addSparkApplicationFlags(fs, &o.SparkApplications)
 }
 
 // Enabled returns those of the known controllers that are selected.
@@ -70,5 +75,5 @@ func (o *ControllerOptions) validate(known []string) []error {
 	if o.Workers < 1 {
 		errs = append(errs, errors.New("--workers must be at least 1"))
 	}
-	return errs
+	return append(errs, validateSparkApplicationSettings(&o.SparkApplications)...)
 }

@@ -39,6 +39,7 @@ type applier struct {
 	kube     kubernetes.Interface
 	clock    clock.PassiveClock
 	memories *memories
+	access   *accessChecker
 	recorder events.EventRecorder
 	// fault, in tests, makes the applier stop at a fault point.
 	fault func(FaultPoint) error
@@ -93,12 +94,22 @@ func (a *applier) apply(ctx context.Context, s *Snapshot, plan *Plan) (outcome, 
 	if err := a.deleteAll(ctx, m, next, plan.Delete); err != nil {
 		return outcome{}, err
 	}
+	result.snapshot = next
+	if written != nil && looksAgain(written.Status.AppState.State) {
+		result.again, result.requeueAfter = false, time.Millisecond
+		return result, nil
+	}
 	if plan.DeleteApplication {
 		return outcome{}, a.deleteApplication(ctx, next.Application)
 	}
-	result.snapshot = next
 	result.requeueAfter = plan.RequeueAfter
 	return result, nil
+}
+
+// looksAgain says whether the next attempt is to be decided from a new snapshot: whether it may begin depends on what is
+// only looked at then.
+func looksAgain(state v1beta2.ApplicationStateType) bool {
+	return state == v1beta2.ApplicationStatePendingRerun || state == v1beta2.ApplicationStateResuming
 }
 
 // ensureAll takes the steps of a plan. An obstacle ends them.
@@ -111,6 +122,8 @@ func (a *applier) ensureAll(ctx context.Context, m *memory, s *Snapshot, steps [
 			err = a.submit(ctx, m, &next)
 		case StepRestorePodGroup:
 			err = a.restorePodGroup(ctx, m, &next)
+		case StepRestoreObjects:
+			err = a.restoreObjects(ctx, &next)
 		case StepLowerMinCount:
 			err = a.lowerMinCount(ctx, m, &next)
 		}

@@ -47,7 +47,7 @@ func (a *applier) deleteAll(ctx context.Context, m *memory, s *Snapshot, deletio
 		}
 		switch d.Kind {
 		case DeletePod:
-			if err := a.deletePod(ctx, namespace, d.Name, d.UID); err != nil {
+			if err := a.deletePod(ctx, namespace, d.Name, d.UID, d.Force); err != nil {
 				return err
 			}
 		case DeletePodGroup:
@@ -75,9 +75,13 @@ func (a *applier) attemptIsCurrent(ctx context.Context, app *v1beta2.SparkApplic
 	return live.UID == app.UID && live.Status.SubmissionID == app.Status.SubmissionID, nil
 }
 
-func (a *applier) deletePod(ctx context.Context, namespace, name string, uid types.UID) error {
+func (a *applier) deletePod(ctx context.Context, namespace, name string, uid types.UID, force bool) error {
+	options := byUID(uid)
+	if force {
+		options.GracePeriodSeconds = new(int64(0))
+	}
 	return a.write(writePodDelete, func() error {
-		if err := gone(a.kube.CoreV1().Pods(namespace).Delete(ctx, name, byUID(uid))); err != nil {
+		if err := gone(a.kube.CoreV1().Pods(namespace).Delete(ctx, name, options)); err != nil {
 			return fmt.Errorf("delete pod %s: %w", name, err)
 		}
 		klog.FromContext(ctx).V(2).Info("Deleted a pod", "pod", klog.KRef(namespace, name))

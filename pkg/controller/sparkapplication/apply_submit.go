@@ -17,6 +17,7 @@ limitations under the License.
 package sparkapplication
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -41,29 +42,61 @@ func (a *applier) submit(ctx context.Context, m *memory, s *Snapshot) error {
 	if err := agree(status, submission.Native); err != nil {
 		return err
 	}
+	if err := a.access.check(ctx, s.Application, submission); err != nil {
+		return cmp.Or(a.probeDriver(ctx, submission.Objects.Driver), err)
+	}
 	if submission.Native != nil {
 		submission, err = a.submitScheduling(ctx, m, s, submission.Native)
 		if err != nil {
 			return err
 		}
 	}
-	namespace := s.Application.Namespace
+	if err := a.probeExecutor(ctx, s.Application, submission); err != nil {
+		return err
+	}
+	if err := a.createObjects(ctx, s.Application, submission); err != nil {
+		return err
+	}
+	return a.createDriver(ctx, m, s, submission.Objects.Driver)
+}
+
+// restoreObjects creates the ConfigMap and the Service of an attempt again.
+func (a *applier) restoreObjects(ctx context.Context, s *Snapshot) error {
+	status := &s.Application.Status
+	submission, err := s.Compile(status.SubmissionID, status.LastSubmissionAttemptTime.Time, attemptPriorityClass(status))
+	if err != nil {
+		return refused(ReasonCompilationFailed, fmt.Sprintf("the ConfigMap and the Service of the driver can't be made again: %v", err))
+	}
+	return a.createObjects(ctx, s.Application, submission)
+}
+
+// attemptPriorityClass is the class that the members of the attempt's PodGroup were given.
+func attemptPriorityClass(status *v1beta2.SparkApplicationStatus) string {
+	if status.WorkloadScheduling == nil || len(status.WorkloadScheduling.PodGroups) == 0 {
+		return ""
+	}
+	return status.WorkloadScheduling.PodGroups[0].PriorityClassName
+}
+
+// createObjects creates what the driver pod mounts and is found by.
+func (a *applier) createObjects(ctx context.Context, app *v1beta2.SparkApplication, submission *scheduling.Submission) error {
+	namespace := app.Namespace
 	for _, claim := range submission.Objects.PersistentVolumeClaims {
-		if _, _, err := createOrAdopt(ctx, a, s.Application, writeVolumeClaim, "PersistentVolumeClaim", claim, a.kube.CoreV1().PersistentVolumeClaims(namespace)); err != nil {
+		if _, _, err := createOrAdopt(ctx, a, app, writeVolumeClaim, "PersistentVolumeClaim", claim, a.kube.CoreV1().PersistentVolumeClaims(namespace)); err != nil {
 			return err
 		}
 	}
 	if submission.Objects.ConfigMap != nil {
-		if _, _, err := createOrAdopt(ctx, a, s.Application, writeConfigMap, "ConfigMap", submission.Objects.ConfigMap, a.kube.CoreV1().ConfigMaps(namespace)); err != nil {
+		if _, _, err := createOrAdopt(ctx, a, app, writeConfigMap, "ConfigMap", submission.Objects.ConfigMap, a.kube.CoreV1().ConfigMaps(namespace)); err != nil {
 			return err
 		}
 	}
 	if submission.Objects.Service != nil {
-		if _, _, err := createOrAdopt(ctx, a, s.Application, writeService, "Service", submission.Objects.Service, a.kube.CoreV1().Services(namespace)); err != nil {
+		if _, _, err := createOrAdopt(ctx, a, app, writeService, "Service", submission.Objects.Service, a.kube.CoreV1().Services(namespace)); err != nil {
 			return err
 		}
 	}
-	return a.createDriver(ctx, m, s, submission.Objects.Driver)
+	return nil
 }
 
 // submitScheduling creates the Workload and the PodGroup, and compiles the rest anew with the priority class that the
@@ -124,7 +157,7 @@ func (a *applier) createDriver(ctx context.Context, m *memory, s *Snapshot, driv
 	}
 	if got.Labels[spark.LabelSubmissionID] != app.Status.SubmissionID {
 		if !deleting(got) {
-			if err := a.deletePod(ctx, app.Namespace, got.Name, got.UID); err != nil {
+			if err := a.deletePod(ctx, app.Namespace, got.Name, got.UID, false); err != nil {
 				return err
 			}
 		}

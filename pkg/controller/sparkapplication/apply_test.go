@@ -305,7 +305,7 @@ func TestSubmissionRefused(t *testing.T) {
 	assert.Equal(t, int32(1), status.SubmissionAttempts)
 	assert.Zero(t, status.ExecutionAttempts)
 	assert.False(t, status.TerminationTime.IsZero())
-	assert.Equal(t, ReasonSubmissionFailed, w.condition(v1beta2.ConditionFailed).Reason)
+	assert.Equal(t, ReasonServiceAccountNotFound, w.condition(v1beta2.ConditionFailed).Reason)
 	assert.Equal(t, []string{eventReasonApplicationAdded, eventReasonSubmissionFailed, eventReasonApplicationFailed}, w.eventReasons())
 	list, err := w.kube.Tracker().List(configMapsResource, corev1.SchemeGroupVersion.WithKind("ConfigMap"), testKey.Namespace)
 	require.NoError(t, err)
@@ -401,7 +401,7 @@ func TestDriverNameTaken(t *testing.T) {
 		want   v1beta2.ApplicationStateType
 		reason string
 	}{
-		"by a stranger": {want: v1beta2.ApplicationStateFailed, reason: ReasonSubmissionFailed},
+		"by a stranger": {want: v1beta2.ApplicationStateFailed, reason: ReasonObjectConflict},
 		"by a deleted namesake": {
 			owners: owner("pi", "older-uid"), want: v1beta2.ApplicationStateSubmitted, reason: ReasonWaitingForCleanup,
 			labels: map[string]string{spark.LabelAppName: "pi", spark.LabelSparkRole: spark.SparkRoleDriver},
@@ -512,23 +512,36 @@ func TestAnotherReleaseBetweenIntentAndDriver(t *testing.T) {
 	assert.Equal(t, int32(5), w.podGroups()[0].Spec.SchedulingPolicy.Gang.MinCount)
 }
 
-func TestEditOfARunningApplicationWaitsForTheNextAttempt(t *testing.T) {
-	w := newWorld(t, newApp())
+func TestEditOfARunningApplicationRestartsItOnce(t *testing.T) {
+	w := newWorld(t, newApp(withGang))
 	w.settle()
 	w.runDriver()
+	w.putExecutors(2, w.podGroups()[0].Name, corev1.PodRunning, "node")
 	w.settle()
-	id := w.app().Status.SubmissionID
+	old := w.app().Status.SubmissionID
+	oldGroup := w.podGroups()[0].Name
 	w.editApp(func(app *v1beta2.SparkApplication) { app.Spec.Executor.Instances = new(int32(5)) })
 	w.settle()
-	assert.Equal(t, id, w.app().Status.SubmissionID)
-	assert.Equal(t, int64(1), w.app().Status.ObservedGeneration, "the attempt is of the older generation")
-	assert.Equal(t, v1beta2.ApplicationStateRunning, w.state())
+	status := w.app().Status
+	assert.NotEqual(t, old, status.SubmissionID)
+	assert.Equal(t, int64(2), status.ObservedGeneration)
+	assert.Equal(t, v1beta2.ApplicationStateSubmitted, status.AppState.State)
+	assert.Equal(t, int32(1), status.ExecutionAttempts, "an edit begins to count anew")
+	assert.Equal(t, 2, w.count("create pods"))
+	groups := w.podGroups()
+	require.Len(t, groups, 1)
+	assert.NotEqual(t, oldGroup, groups[0].Name, "a group's name is never used again")
+	assert.Equal(t, int32(5), groups[0].Spec.SchedulingPolicy.Gang.MinCount)
+	assert.Contains(t, w.eventReasons(), eventReasonInvalidating)
+	w.settle()
+	assert.Equal(t, 2, w.count("create pods"), "one edit is one restart")
 
 	w = newWorld(t, newApp())
 	w.settle()
 	w.editApp(func(app *v1beta2.SparkApplication) { app.Spec.TimeToLiveSeconds = new(int64(5)) })
 	w.settle()
 	assert.Equal(t, int64(2), w.app().Status.ObservedGeneration, "the time to live acts in place")
+	assert.Equal(t, 1, w.count("create pods"))
 }
 
 func TestLostDriver(t *testing.T) {
@@ -580,7 +593,7 @@ func TestLostDriver(t *testing.T) {
 
 func TestFailedDriver(t *testing.T) {
 	w := newWorld(t, newApp(withGang, func(app *v1beta2.SparkApplication) {
-		app.Spec.RestartPolicy = v1beta2.RestartPolicy{Type: v1beta2.RestartPolicyOnFailure, OnFailureRetries: new(int32(3))}
+		app.Spec.RestartPolicy = v1beta2.RestartPolicy{Type: v1beta2.RestartPolicyOnFailure}
 	}))
 	w.settle()
 	w.runDriver()

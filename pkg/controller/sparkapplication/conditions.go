@@ -17,32 +17,70 @@ limitations under the License.
 package sparkapplication
 
 import (
+	"strings"
+
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 )
 
-// Reasons of the condition Running.
+// Reasons of the condition Running of an attempt without a driver.
 const (
-	ReasonSubmitting        = "Submitting"
-	ReasonWaitingForCleanup = "WaitingForCleanup"
-	ReasonNotAuthorized     = "NotAuthorized"
-	ReasonDriverPending     = "DriverPending"
-	ReasonDriverRunning     = "DriverRunning"
-	ReasonDriverUnknown     = "DriverUnknown"
+	ReasonSubmitting              = "Submitting"
+	ReasonWaitingForCleanup       = "WaitingForCleanup"
+	ReasonNotAuthorized           = "NotAuthorized"
+	ReasonServiceAccountForbidden = "ServiceAccountForbidden"
+	ReasonDriverQueued            = "DriverQueued"
+	ReasonSuspending              = "Suspending"
+	ReasonSuspended               = "Suspended"
+	ReasonResumed                 = "Resumed"
+	ReasonInvalidating            = "SpecEdited"
+	ReasonPendingRerun            = "PendingRerun"
 )
 
-// Reasons of the conditions Complete, Failed and Suspended, and of Running once the application runs no more.
+// Reasons of the condition Running of an attempt whose driver pod exists. All begin with "Driver", so that they also say
+// that there was one (see saysDriver).
 const (
-	ReasonDriverSucceeded  = "DriverSucceeded"
-	ReasonDriverFailed     = "DriverFailed"
-	ReasonDriverNotFound   = "DriverNotFound"
-	ReasonSubmissionFailed = "SubmissionFailed"
-	ReasonSuspending       = "Suspending"
-	ReasonSuspended        = "Suspended"
-	ReasonResumed          = "Resumed"
+	ReasonDriverPending        = "DriverPending"
+	ReasonDriverUnschedulable  = "DriverUnschedulable"
+	ReasonDriverImageError     = "DriverImageError"
+	ReasonDriverContainerError = "DriverContainerError"
+	ReasonDriverVolumeError    = "DriverVolumeError"
+	ReasonDriverRunning        = "DriverRunning"
+	ReasonDriverUnknown        = "DriverUnknown"
+	ReasonDriverTerminating    = "DriverTerminating"
 )
+
+// Reasons for which an attempt has ended, of the conditions Running, Failed and Complete.
+const (
+	ReasonDriverSucceeded     = "DriverSucceeded"
+	ReasonDriverFailed        = "DriverFailed"
+	ReasonDriverOOMKilled     = "DriverOOMKilled"
+	ReasonDriverNotFound      = "DriverNotFound"
+	ReasonDriverStartDeadline = "DriverStartDeadlineExceeded"
+	ReasonExecutorCannotStart = "ExecutorCannotStart"
+	// By the cluster's doing.
+	ReasonDriverEvicted   = "DriverEvicted"
+	ReasonDriverPreempted = "DriverPreempted"
+	ReasonDriverNodeLost  = "DriverNodeLost"
+)
+
+// Reasons for which a submission was refused.
+const (
+	ReasonSubmissionFailed       = "SubmissionFailed"
+	ReasonQuotaExceeded          = "QuotaExceeded"
+	ReasonLimitRangeExceeded     = "LimitRangeExceeded"
+	ReasonPodSecurityViolated    = "PodSecurityViolated"
+	ReasonPriorityClassNotFound  = "PriorityClassNotFound"
+	ReasonServiceAccountNotFound = "ServiceAccountNotFound"
+	ReasonAdmissionDenied        = "AdmissionDenied"
+)
+
+// saysDriver says whether a reason of the condition Running tells of a driver pod.
+func saysDriver(reason string) bool {
+	return strings.HasPrefix(reason, "Driver") && reason != ReasonDriverQueued
+}
 
 // Reasons of the condition WorkloadSchedulingReady.
 const (
@@ -60,6 +98,7 @@ const (
 	ReasonExecutorMembershipMissing = "ExecutorMembershipMissing"
 	ReasonGangAdmitted              = "GangAdmitted"
 	ReasonBasicScheduled            = "BasicScheduled"
+	ReasonAdmissionDeadlineExceeded = "AdmissionDeadlineExceeded"
 )
 
 // setCondition sets a condition. Its time changes with its status only.

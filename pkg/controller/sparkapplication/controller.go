@@ -72,6 +72,7 @@ func New(ctx context.Context, o Options) (*Controller, error) {
 		kube:     o.KubeClient,
 		clock:    o.Clock,
 		memories: c.memories,
+		access:   &accessChecker{client: o.KubeClient, clock: o.Clock},
 		recorder: c.broadcaster.NewRecorder(scheme.Scheme, ControllerName),
 	}
 	klog.FromContext(ctx).V(4).Info("Created the controller", "controller", ControllerName, "workers", o.Workers)
@@ -156,6 +157,9 @@ func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (t
 		outcome, err := c.applier.apply(ctx, snapshot, &plan)
 		if err != nil {
 			return 0, err
+		}
+		if outcome.snapshot != nil {
+			c.observer.gangs.settle(outcome.snapshot.Application)
 		}
 		if !outcome.again {
 			return outcome.requeueAfter, nil

@@ -50,17 +50,27 @@ func Decide(s *Snapshot, now time.Time) Plan {
 		status: s.Application.Status.DeepCopy(),
 		native: scheduling.Choose(&s.Application.Spec, field.NewPath("spec")).Native(),
 	}
-	// Owner references take everything along. While the application lingers nothing is created any more.
-	if !deleting(d.app) {
+	if deleting(d.app) {
+		// Owner references take everything along. While the application lingers nothing is created any more.
+		d.rule(RuleDeleting)
+	} else {
 		d.decide()
+		d.adoptRestartHash()
 	}
 	d.plan.Status = *d.status
 	return d.plan
 }
 
 func (d *decision) decide() {
+	d.acceptGeneration()
 	if d.suspendable() && suspended(d.app) {
+		d.rule(RuleSuspend)
 		d.suspend()
+		return
+	}
+	if d.invalidatable() && specEdited(d.app) {
+		d.rule(RuleEdit)
+		d.invalidate()
 		return
 	}
 	switch d.status.AppState.State {
@@ -76,6 +86,10 @@ func (d *decision) decide() {
 		d.decideFailing()
 	case v1beta2.ApplicationStateFailedSubmission:
 		d.decideSubmissionFailed()
+	case v1beta2.ApplicationStatePendingRerun:
+		d.decidePendingRerun()
+	case v1beta2.ApplicationStateInvalidating:
+		d.decideInvalidating()
 	case v1beta2.ApplicationStateCompleted, v1beta2.ApplicationStateFailed:
 		d.decideEnded()
 	case v1beta2.ApplicationStateSuspending:
@@ -95,14 +109,6 @@ func (d *decision) enter(state v1beta2.ApplicationStateType, events ...Event) {
 
 func (d *decision) event(e Event) {
 	d.plan.Events = append(d.plan.Events, e)
-}
-
-// acceptGeneration takes over the generation of an edit that acts in place, so that it isn't taken for one that waits
-// for the next attempt.
-func (d *decision) acceptGeneration() {
-	if d.app.Generation != d.status.ObservedGeneration && !specEdited(d.app) {
-		d.observeGeneration()
-	}
 }
 
 // observeGeneration says that the status holds for the spec as it is. Conditions say so of themselves: kubectl wait passes

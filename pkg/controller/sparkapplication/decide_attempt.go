@@ -49,36 +49,97 @@ func (d *decision) decideNew() {
 // begin starts an attempt, once nothing is left of earlier ones.
 func (d *decision) begin() {
 	if !d.removeOtherPods() {
+		d.rule(RuleRemovingPods)
 		return
 	}
 	if !d.preflight() {
 		return
 	}
+	switch d.status.AppState.State {
+	case v1beta2.ApplicationStatePendingRerun, v1beta2.ApplicationStateFailedSubmission:
+		d.plan.ClearSubmission = d.status.SubmissionID
+	default:
+	}
+	d.forgetCountsAfterEdit()
 	d.intend(d.FreshSubmissionID, d.now)
 	if d.status.AppState.State == v1beta2.ApplicationStateSubmitted {
+		d.rule(RuleSubmit)
 		d.status.SubmissionAttempts++
 		// Counted with the intent, and taken back should the submission fail: so it needs no write of its own.
 		d.status.ExecutionAttempts++
 		d.removeStalePodGroups()
-		d.plan.Ensure = append(d.plan.Ensure, StepSubmit)
+		d.submitInTurn()
 	}
+}
+
+// submitInTurn creates what the attempt needs, if it is its turn to have a driver.
+func (d *decision) submitInTurn() {
+	if d.Queue != nil {
+		d.rule(RuleDriverQueued)
+		d.queue()
+		return
+	}
+	if conditionReason(d.status, v1beta2.ConditionRunning) == ReasonDriverQueued {
+		// That it has its turn is written before there is a driver: others are let in by it.
+		d.submitting()
+	}
+	d.plan.Ensure = append(d.plan.Ensure, StepSubmit)
+}
+
+// queue says that the attempt waits for its turn to have a driver, at which place. Places far behind are written more seldom:
+// each turn that is given away moves all of them.
+func (d *decision) queue() {
+	message := fmt.Sprintf("waits for its turn to have a driver, at place %d: %d drivers of this namespace wait for their gangs already",
+		d.Queue.Position, d.Queue.Waiting)
+	d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, ReasonDriverQueued, message)
+	d.notReady(ReasonDriverQueued, message)
+	if conditionReason(&d.app.Status, v1beta2.ConditionRunning) != ReasonDriverQueued {
+		d.event(normal(ReasonDriverQueued, actionSchedule, message))
+	}
+	d.plan.requeueAfter(max(safetyRequeue, time.Duration(d.Queue.Position)*time.Second))
+}
+
+func (d *decision) submitting() {
+	message := "the objects of the attempt are being created"
+	d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, ReasonSubmitting, message)
+	if d.status.WorkloadScheduling != nil {
+		d.setCondition(v1beta2.ConditionWorkloadSchedulingReady, metav1.ConditionUnknown, ReasonPreparingAttempt, message)
+	}
+}
+
+// forgetCountsAfterEdit begins to count anew after an edit, whatever state it was seen in.
+func (d *decision) forgetCountsAfterEdit() {
+	if !hashDiffers(d.app) {
+		return
+	}
+	d.status.SubmissionAttempts, d.status.ExecutionAttempts = 0, 0
+	d.status.FailureCounts = nil
 }
 
 // renew gives the attempt, which has no driver yet, a new identity. What was made under the old one is removed.
 func (d *decision) renew() {
-	if !d.removeOtherPods() || !d.preflight() {
+	if !d.removeOtherPods() {
+		d.rule(RuleRemovingPods)
+		return
+	}
+	if !d.preflight() {
 		return
 	}
 	d.removeStalePodGroups()
 	d.plan.ClearSubmission = d.status.SubmissionID
+	if hashDiffers(d.app) {
+		d.forgetCountsAfterEdit()
+		d.status.SubmissionAttempts, d.status.ExecutionAttempts = 1, 1
+	}
 	d.intend(d.FreshSubmissionID, d.now)
 	if d.status.AppState.State == v1beta2.ApplicationStateSubmitted {
-		d.plan.Ensure = append(d.plan.Ensure, StepSubmit)
+		d.submitInTurn()
 	}
 }
 
 // adopt takes up the attempt of a driver that the status knows nothing of.
 func (d *decision) adopt(driver *corev1.Pod) {
+	d.rule(RuleAdoptDriver)
 	d.intend(driver.Labels[spark.LabelSubmissionID], driver.CreationTimestamp)
 	if d.status.AppState.State == v1beta2.ApplicationStateSubmitted {
 		d.status.SubmissionAttempts++
@@ -93,12 +154,12 @@ func (d *decision) adopt(driver *corev1.Pod) {
 func (d *decision) intend(submissionID string, submitTime metav1.Time) {
 	submission, err := d.Compile(submissionID, submitTime.Time, "")
 	if err != nil {
-		d.failSubmission(ReasonCompilationFailed, err.Error())
+		d.cannotSubmit(ReasonCompilationFailed, err.Error())
 		return
 	}
 	hash, err := restartHash(&d.app.Spec)
 	if err != nil {
-		d.failSubmission(ReasonCompilationFailed, err.Error())
+		d.cannotSubmit(ReasonCompilationFailed, err.Error())
 		return
 	}
 	d.resetAttempt()
@@ -111,12 +172,11 @@ func (d *decision) intend(submissionID string, submitTime metav1.Time) {
 	d.status.DriverInfo.PodName = submission.Objects.Driver.Name
 	d.removeCondition(v1beta2.ConditionComplete)
 	d.removeCondition(v1beta2.ConditionFailed)
-	d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, ReasonSubmitting, "the objects of the attempt are being created")
 	d.removeCondition(v1beta2.ConditionWorkloadSchedulingReady)
 	if submission.Native != nil {
 		d.status.WorkloadScheduling = attemptRecord(submission.Native, submissionID)
-		d.setCondition(v1beta2.ConditionWorkloadSchedulingReady, metav1.ConditionUnknown, ReasonPreparingAttempt, "the objects of the attempt are being created")
 	}
+	d.submitting()
 	d.enter(v1beta2.ApplicationStateSubmitted, d.addedEvent()...)
 }
 
@@ -164,7 +224,7 @@ func (d *decision) preflight() bool {
 		return true
 	}
 	if !d.FeatureEnabled {
-		d.failSubmission(ReasonFeatureGateDisabled,
+		d.cannotSubmit(ReasonFeatureGateDisabled,
 			"spec.scheduling asks for workload-aware scheduling, and the feature gate SparkApplicationWorkloadAwareScheduling of this server is off")
 		return false
 	}
@@ -172,13 +232,19 @@ func (d *decision) preflight() bool {
 	case CapabilityReady:
 		return true
 	case CapabilityNotServed:
-		d.failSubmission(ReasonWorkloadAPINotServed, d.Capability.Message)
+		d.cannotSubmit(ReasonWorkloadAPINotServed, d.Capability.Message)
 	case CapabilityFieldsDropped:
-		d.failSubmission(ReasonSchedulingFieldsDropped, d.Capability.Message)
+		d.cannotSubmit(ReasonSchedulingFieldsDropped, d.Capability.Message)
 	case CapabilityUnknown:
+		d.rule(RuleCapabilityUnknown)
 		d.plan.requeueAfter(capabilityRequeue)
 	}
 	return false
+}
+
+func (d *decision) cannotSubmit(reason, message string) {
+	d.rule(RuleCannotSubmit)
+	d.failSubmission(reason, message)
 }
 
 // removeOtherPods removes what is left of earlier attempts, and says whether nothing is. Executors of attempts that
@@ -212,20 +278,31 @@ func (d *decision) failSubmission(reason, message string) {
 	if d.status.AppState.State == v1beta2.ApplicationStateSubmitted {
 		d.status.ExecutionAttempts = max(d.status.ExecutionAttempts-1, 0)
 	} else {
+		d.forgetCountsAfterEdit()
 		d.status.SubmissionAttempts++
 		d.status.LastSubmissionAttemptTime = d.now
 		d.status.ObservedGeneration = d.app.Generation
-		if hash, err := restartHash(&d.app.Spec); err == nil {
-			d.status.RestartHash = hash
-		}
+		d.renewRestartHash()
 	}
+	counts := d.failures()
+	counts.Submission++
+	d.status.FailureCounts = &counts
+	d.status.TerminationTime = d.now
 	added := d.addedEvent()
 	d.status.AppState.ErrorMessage = message
-	d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, ReasonSubmissionFailed, message)
+	told := message
+	if d.mayResubmit() {
+		told = fmt.Sprintf("%s; it is submitted again after %s", message, d.resubmitWait())
+	}
+	d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, reason, told)
 	if d.native {
-		d.setCondition(v1beta2.ConditionWorkloadSchedulingReady, metav1.ConditionFalse, reason, message)
+		d.notReady(reason, message)
 	}
 	d.enter(v1beta2.ApplicationStateFailedSubmission, append(added, eventSubmissionFailed(d.app, message))...)
+	if d.app.Status.AppState.State == v1beta2.ApplicationStateFailedSubmission {
+		// Only a change of the state asks for another look by itself.
+		d.plan.requeueAfter(d.resubmitWait())
+	}
 }
 
 // newest returns the pod that was created last.

@@ -17,6 +17,7 @@ limitations under the License.
 package sparkapplication
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -30,8 +31,20 @@ import (
 func (d *decision) decideSucceeding() {
 	d.followExecutors()
 	d.cleanUp()
+	if d.app.Spec.RestartPolicy.Type == v1beta2.RestartPolicyAlways {
+		// A run that took longer is followed at once. One that ends as soon as it has begun must not turn into a loop that
+		// keeps a whole cluster busy.
+		if rest := d.untilRetry(d.status.LastSubmissionAttemptTime, d.app.Spec.RestartPolicy.OnFailureRetryInterval, 1); rest > 0 {
+			d.rule(RuleRetryWait)
+			d.plan.requeueAfter(rest)
+			return
+		}
+		d.rule(RuleRerunAfterSuccess)
+		d.rerun("the run ended well, and the restart policy is Always")
+		return
+	}
+	d.rule(RuleCompleted)
 	d.setCondition(v1beta2.ConditionComplete, metav1.ConditionTrue, ReasonDriverSucceeded, "the driver ended well")
-	d.observeEnding()
 	d.enter(v1beta2.ApplicationStateCompleted, eventApplicationCompleted(d.app))
 }
 
@@ -41,59 +54,86 @@ func (d *decision) decideFailing() {
 	d.cleanUp()
 	// A driver that still lives is on its way out. FAILED is not said before.
 	if driverAlive(d.Driver) && !deleting(d.Driver) {
+		d.rule(RuleStopping)
 		d.plan.requeueAfter(safetyRequeue)
 		return
 	}
-	d.endFailed(conditionReason(d.status, v1beta2.ConditionRunning))
+	if !d.mayRerun() {
+		d.rule(RuleFailed)
+		d.endFailed(conditionReason(d.status, v1beta2.ConditionRunning))
+		return
+	}
+	if rest := d.rerunWait(); rest > 0 {
+		d.rule(RuleRetryWait)
+		d.plan.requeueAfter(rest)
+		return
+	}
+	d.rule(RuleRerun)
+	d.rerun("the run failed: " + d.status.AppState.ErrorMessage)
 }
 
 // decideSubmissionFailed says what follows a submission that failed: what it had made is removed.
 func (d *decision) decideSubmissionFailed() {
 	if !d.cleanUp() && driverAlive(d.Driver) {
+		d.rule(RuleStopping)
 		d.plan.requeueAfter(safetyRequeue)
 		return
 	}
+	if d.mayResubmit() {
+		if rest := d.resubmitWait(); rest > 0 {
+			d.rule(RuleRetryWait)
+			d.plan.requeueAfter(rest)
+			return
+		}
+		d.rule(RuleResubmit)
+		d.plan.Delete = nil
+		if d.removeAttempt() {
+			d.begin()
+		}
+		return
+	}
+	d.rule(RuleFailed)
 	d.plan.ClearSubmission = d.status.SubmissionID
 	d.terminate(nil)
-	d.endFailed(ReasonSubmissionFailed)
+	d.endFailed(conditionReason(d.status, v1beta2.ConditionRunning))
 }
 
 func (d *decision) endFailed(reason string) {
 	message := d.status.AppState.ErrorMessage
-	d.setCondition(v1beta2.ConditionFailed, metav1.ConditionTrue, reason, message)
-	d.observeEnding()
+	d.setCondition(v1beta2.ConditionFailed, metav1.ConditionTrue, cmp.Or(reason, ReasonDriverFailed), message)
 	d.enter(v1beta2.ApplicationStateFailed, eventApplicationFailed(d.app, message))
 }
 
 // decideEnded keeps an ended application tidy until its time to live is over. The driver pod and its ConfigMap and
 // Service stay, for the driver's log.
 func (d *decision) decideEnded() {
-	d.acceptGeneration()
-	d.observeEnding()
 	d.followExecutors()
 	d.cleanUp()
-	ttl := d.app.Spec.TimeToLiveSeconds
-	if ttl == nil || d.status.TerminationTime.IsZero() {
+	ttl, limited := d.timeToLive()
+	if !limited || d.status.TerminationTime.IsZero() {
+		d.rule(RuleEnded)
 		return
 	}
-	rest := untilExpiry(d.status.TerminationTime.Time, *ttl, d.now.Time)
+	rest := untilExpiry(d.status.TerminationTime.Time, ttl, d.now.Time)
 	if rest <= 0 {
+		d.rule(RuleTimeToLiveOver)
 		d.plan.DeleteApplication = true
 		return
 	}
+	d.rule(RuleEnded)
 	d.plan.requeueAfter(rest)
 }
 
-// observeEnding says that the conditions Complete and Failed hold whatever was edited: no attempt follows. kubectl wait
-// passes over a condition of an older generation, and would wait for ever. observedGeneration of the status still tells
-// from which spec the attempt was made.
-func (d *decision) observeEnding() {
-	for i := range d.status.Conditions {
-		switch c := &d.status.Conditions[i]; c.Type {
-		case v1beta2.ConditionComplete, v1beta2.ConditionFailed:
-			c.ObservedGeneration = d.app.Generation
-		}
+// timeToLive is how long the application is kept, in seconds, and whether that is limited.
+func (d *decision) timeToLive() (int64, bool) {
+	if ttl := d.app.Spec.TimeToLiveSeconds; ttl != nil {
+		return *ttl, true
 	}
+	kept := d.Settings.CompletedTimeToLive
+	if d.status.AppState.State == v1beta2.ApplicationStateFailed {
+		kept = d.Settings.FailedTimeToLive
+	}
+	return int64(kept / time.Second), kept > 0
 }
 
 // longestLife is the longest that a time to live is counted, in seconds. A duration holds no more than 292 years, and one
@@ -121,6 +161,45 @@ func (d *decision) cleanUp() bool {
 		return false
 	}
 	return d.removePodGroups()
+}
+
+// removeAttempt removes all of an attempt that another could collide with, its ended driver pod included, and says whether
+// all is gone. The ConfigMap, the Service and the claims have names of their own, and are removed by ClearSubmission.
+func (d *decision) removeAttempt() bool {
+	drivers := living(append([]*corev1.Pod{d.Driver}, d.OtherDrivers...), exists)
+	switch {
+	case len(drivers) > 0:
+		d.deletePods(drivers)
+		d.forceLost(drivers)
+	case d.status.SubmissionID != "" && !d.DriverAbsent:
+		// A driver whose creation timed out may exist although no cache has it yet.
+	case len(d.Executors) > 0:
+		d.deletePods(d.Executors)
+	case d.native && !d.PodGroupsKnown && d.status.WorkloadScheduling != nil && d.Capability.State != CapabilityNotServed:
+		d.rule(RuleGroupsNotKnown)
+		d.plan.requeueAfter(capabilityRequeue)
+	case d.removePodGroups():
+		return true
+	}
+	d.rule(RuleRemovingPods)
+	d.plan.requeueAfter(safetyRequeue)
+	return false
+}
+
+// forceLost removes drivers that a lost node keeps, where the administrator wants that.
+func (d *decision) forceLost(drivers []*corev1.Pod) {
+	for _, pod := range drivers {
+		if !deleting(pod) || podEnded(pod) || d.Settings.NodeLossGrace == 0 || !d.Settings.ForceDeleteLostDrivers {
+			continue
+		}
+		if rest := d.untilLost(pod); rest > 0 {
+			d.plan.requeueAfter(rest)
+			continue
+		}
+		deletion := podDeletion(pod)
+		deletion.Force = true
+		d.plan.Delete = append(d.plan.Delete, deletion)
+	}
 }
 
 // removePodGroups removes the PodGroups of this application. They must have no member left: the scheduler ignores that

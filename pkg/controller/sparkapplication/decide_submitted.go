@@ -32,34 +32,38 @@ func (d *decision) decideSubmitted() {
 	case d.Obstacle != nil:
 		d.meetObstacle()
 	case !d.DriverAbsent:
-		// Nobody knows yet whether there is a driver.
+		d.rule(RuleDriverNotKnown)
 		d.plan.requeueAfter(capabilityRequeue)
 	case d.driverSeen():
 		d.loseDriver()
 	case specEdited(d.app):
 		// The spec was edited before the driver was made. What exists under this identity, and the record, speak of
 		// another number of executors, so it is not mixed with the new spec.
+		d.rule(RuleRenewAfterEdit)
 		d.renew()
 	case d.preflight():
-		d.acceptGeneration()
+		d.rule(RuleCarryOutSubmission)
 		d.removeStalePodGroups()
-		d.plan.Ensure = append(d.plan.Ensure, StepSubmit)
+		d.submitInTurn()
 	}
 }
 
 // driverSeen says whether the attempt had a driver. Its driver is never made a second time.
 func (d *decision) driverSeen() bool {
-	return d.DriverSeen || conditionReason(d.status, v1beta2.ConditionRunning) == ReasonDriverPending
+	return d.DriverSeen || saysDriver(conditionReason(d.status, v1beta2.ConditionRunning))
 }
 
 // meetObstacle answers what kept the submission from being carried out.
 func (d *decision) meetObstacle() {
 	switch d.Obstacle.Kind {
 	case ObstacleRefused:
+		d.rule(RuleRefused)
 		d.failSubmission(d.Obstacle.Reason, d.Obstacle.Message)
 	case ObstacleStaleIdentity:
+		d.rule(RuleStaleIdentity)
 		d.renew()
 	case ObstacleWaiting:
+		d.rule(RuleObstacle)
 		d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, d.Obstacle.Reason, d.Obstacle.Message)
 		d.plan.requeueAfter(cmp.Or(d.Obstacle.RetryAfter, cleanupRequeue))
 	}

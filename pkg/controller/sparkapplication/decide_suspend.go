@@ -17,19 +17,23 @@ limitations under the License.
 package sparkapplication
 
 import (
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 )
 
-// suspendable says whether spec.suspend can act. An attempt that has ended is not suspended: that would run again what
-// has ended well.
+// suspendable says whether spec.suspend can act. An attempt that has ended, with nothing to follow it, is not suspended:
+// that would run again what has ended.
 func (d *decision) suspendable() bool {
 	switch d.status.AppState.State {
 	case v1beta2.ApplicationStateNew, v1beta2.ApplicationStateSubmitted, v1beta2.ApplicationStateRunning,
-		v1beta2.ApplicationStateUnknown, v1beta2.ApplicationStateResuming:
+		v1beta2.ApplicationStateUnknown, v1beta2.ApplicationStateResuming, v1beta2.ApplicationStatePendingRerun,
+		v1beta2.ApplicationStateInvalidating:
 		return true
+	case v1beta2.ApplicationStateFailing:
+		return d.mayRerun()
+	case v1beta2.ApplicationStateFailedSubmission:
+		return d.mayResubmit()
 	default:
 		return false
 	}
@@ -43,25 +47,11 @@ func (d *decision) suspend() {
 
 // decideSuspending removes the pods and the objects of the attempt. The Workload is kept.
 func (d *decision) decideSuspending() {
-	drivers := d.OtherDrivers
-	if d.Driver != nil {
-		drivers = append([]*corev1.Pod{d.Driver}, drivers...)
-	}
-	switch {
-	case len(drivers) > 0:
-		d.deletePods(drivers)
-	case d.status.SubmissionID != "" && !d.DriverAbsent:
-		// A driver whose creation timed out may exist although no cache has it yet.
-	case len(d.Executors) > 0:
-		d.deletePods(d.Executors)
-	case d.native && !d.PodGroupsKnown && d.status.WorkloadScheduling != nil && d.Capability.State != CapabilityNotServed:
-		d.plan.requeueAfter(capabilityRequeue)
-	case !d.removePodGroups():
-	default:
-		d.endSuspending()
+	if !d.removeAttempt() {
 		return
 	}
-	d.plan.requeueAfter(safetyRequeue)
+	d.rule(RuleSuspended)
+	d.endSuspending()
 }
 
 func (d *decision) endSuspending() {
@@ -80,10 +70,12 @@ func (d *decision) endSuspending() {
 // decideSuspended waits for spec.suspend to be lifted.
 func (d *decision) decideSuspended() {
 	if suspended(d.app) {
+		d.rule(RuleStaySuspended)
 		// Nothing was made from an older spec.
 		d.observeGeneration()
 		return
 	}
+	d.rule(RuleResume)
 	d.setCondition(v1beta2.ConditionSuspended, metav1.ConditionFalse, ReasonResumed, "spec.suspend was lifted")
 	d.enter(v1beta2.ApplicationStateResuming, eventResuming(d.app))
 }

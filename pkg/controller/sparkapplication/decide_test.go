@@ -17,6 +17,7 @@ limitations under the License.
 package sparkapplication
 
 import (
+	"maps"
 	"testing"
 	"time"
 
@@ -50,6 +51,11 @@ func inState(state v1beta2.ApplicationStateType, edits ...func(app *v1beta2.Spar
 		AppState:                  v1beta2.ApplicationState{State: state},
 		DriverInfo:                v1beta2.DriverInfo{PodName: "pi-driver"},
 	}
+	hash, err := restartHash(&app.Spec)
+	if err != nil {
+		panic(err)
+	}
+	app.Status.RestartHash = hash
 	if scheduling.Choose(&app.Spec, nil).Native() {
 		app.Status.WorkloadScheduling = &v1beta2.WorkloadSchedulingStatus{
 			Policy: v1beta2.WorkloadSchedulingPolicyGang, SubmissionID: testSubmission, WorkloadName: "pi-workload",
@@ -59,9 +65,15 @@ func inState(state v1beta2.ApplicationStateType, edits ...func(app *v1beta2.Spar
 	return app
 }
 
+// edited edits the spec in a way that calls for another attempt.
+func edited(s *Snapshot) {
+	s.Application.Generation, s.Application.Spec.Image = 2, new("another")
+}
+
 func snapshotOf(app *v1beta2.SparkApplication, edits ...func(s *Snapshot)) *Snapshot {
 	s := &Snapshot{
 		Application:       app,
+		Settings:          DefaultSettings(),
 		FreshSubmissionID: freshSubmission,
 		FeatureEnabled:    true,
 		Capability:        Capability{State: CapabilityReady},
@@ -78,7 +90,7 @@ func snapshotOf(app *v1beta2.SparkApplication, edits ...func(s *Snapshot)) *Snap
 
 func withDriver(phase corev1.PodPhase, edits ...func(pod *corev1.Pod)) func(s *Snapshot) {
 	return func(s *Snapshot) {
-		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pi-driver", UID: "driver"}, Status: corev1.PodStatus{Phase: phase}}
+		pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pi-driver", UID: "driver", CreationTimestamp: metav1.NewTime(startOfTime)}, Status: corev1.PodStatus{Phase: phase}}
 		if phase == corev1.PodSucceeded {
 			pod.Status = endedDriverStatus(0)
 		}
@@ -130,23 +142,33 @@ func groupReport(status metav1.ConditionStatus, reason, message string) metav1.C
 	return metav1.Condition{Type: schedulingv1beta1.PodGroupInitiallyScheduled, Status: status, Reason: reason, Message: message}
 }
 
-func TestDecide(t *testing.T) {
-	now := startOfTime.Add(time.Minute)
-	obstacle := func(kind ObstacleKind) func(s *Snapshot) {
-		return func(s *Snapshot) {
-			s.Obstacle = &Obstacle{Kind: kind, Reason: ReasonObjectConflict, Message: "in the way"}
-		}
+// decideCase is a row of the table test: what Decide makes of a snapshot, and by which rule.
+type decideCase struct {
+	snapshot *Snapshot
+	// rule is among the rules of the plan.
+	rule  Rule
+	state v1beta2.ApplicationStateType
+	// ready is the reason of WorkloadSchedulingReady, running that of Running.
+	ready, running string
+	ensure         []Step
+	deletes        []string
+	requeue        bool
+	check          func(t *testing.T, plan Plan)
+}
+
+// decideTime is when the cases are decided.
+var decideTime = startOfTime.Add(time.Minute)
+
+func withObstacle(kind ObstacleKind) func(s *Snapshot) {
+	return func(s *Snapshot) {
+		s.Obstacle = &Obstacle{Kind: kind, Reason: ReasonObjectConflict, Message: "in the way"}
 	}
-	for name, test := range map[string]struct {
-		snapshot *Snapshot
-		state    v1beta2.ApplicationStateType
-		// ready is the reason of WorkloadSchedulingReady, running that of Running.
-		ready, running string
-		ensure         []Step
-		deletes        []string
-		requeue        bool
-		check          func(t *testing.T, plan Plan)
-	}{
+}
+
+func attemptCases() map[string]decideCase {
+	now := decideTime
+	obstacle := withObstacle
+	return map[string]decideCase{
 		"a new application is submitted": {
 			snapshot: snapshotOf(newApp()),
 			state:    v1beta2.ApplicationStateSubmitted, running: ReasonSubmitting, ensure: []Step{StepSubmit},
@@ -183,7 +205,7 @@ func TestDecide(t *testing.T) {
 			snapshot: snapshotOf(newApp(), func(s *Snapshot) {
 				s.Compile = func(string, time.Time, string) (*scheduling.Submission, error) { return nil, errInjected }
 			}),
-			state: v1beta2.ApplicationStateFailedSubmission, running: ReasonSubmissionFailed,
+			state: v1beta2.ApplicationStateFailedSubmission, running: ReasonCompilationFailed,
 			check: func(t *testing.T, plan Plan) { assert.Equal(t, "injected", plan.Status.AppState.ErrorMessage) },
 		},
 		"a new application waits for the driver of an attempt that its status names no more": {
@@ -192,27 +214,43 @@ func TestDecide(t *testing.T) {
 			}),
 			state: v1beta2.ApplicationStateNew, deletes: []string{"pi-driver"}, requeue: true,
 		},
+		"a driver that the status knows nothing of is taken up": {
+			snapshot: snapshotOf(newApp(), func(s *Snapshot) {
+				s.OtherDrivers = []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Name: "pi-driver", UID: "old", Labels: map[string]string{spark.LabelSubmissionID: testSubmission}}}}
+			}),
+			rule: RuleAdoptDriver, state: v1beta2.ApplicationStateSubmitted, running: ReasonDriverPending,
+			check: func(t *testing.T, plan Plan) { assert.Equal(t, testSubmission, plan.Status.SubmissionID) },
+		},
+		"nothing is submitted while nobody knows what the cluster can do": {
+			snapshot: snapshotOf(newApp(withGang), func(s *Snapshot) { s.Capability = Capability{} }),
+			rule:     RuleCapabilityUnknown, state: v1beta2.ApplicationStateNew, requeue: true,
+		},
 		"a submission without a driver is carried out": {
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateSubmitted), absent),
 			state:    v1beta2.ApplicationStateSubmitted, ensure: []Step{StepSubmit},
 		},
 		"a submission waits while nobody knows of a driver": {
+			rule:     RuleDriverNotKnown,
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateSubmitted)),
 			state:    v1beta2.ApplicationStateSubmitted, requeue: true,
 		},
 		"a refused submission fails": {
+			rule:     RuleRefused,
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateSubmitted, withGang), absent, obstacle(ObstacleRefused)),
-			state:    v1beta2.ApplicationStateFailedSubmission, running: ReasonSubmissionFailed, ready: ReasonObjectConflict,
+			state:    v1beta2.ApplicationStateFailedSubmission, running: ReasonObjectConflict, ready: ReasonObjectConflict,
 			check: func(t *testing.T, plan Plan) {
 				assert.Zero(t, plan.Status.ExecutionAttempts)
 				assert.Equal(t, int32(1), plan.Status.SubmissionAttempts)
+				assert.Equal(t, int32(1), plan.Status.FailureCounts.Submission)
 			},
 		},
 		"a submission that must wait says for what": {
+			rule:     RuleObstacle,
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateSubmitted), absent, obstacle(ObstacleWaiting)),
 			state:    v1beta2.ApplicationStateSubmitted, running: ReasonObjectConflict, requeue: true,
 		},
 		"a submission under a stale identity gets another": {
+			rule:     RuleStaleIdentity,
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateSubmitted), absent, obstacle(ObstacleStaleIdentity)),
 			state:    v1beta2.ApplicationStateSubmitted, running: ReasonSubmitting, ensure: []Step{StepSubmit},
 			check: func(t *testing.T, plan Plan) {
@@ -222,10 +260,9 @@ func TestDecide(t *testing.T) {
 			},
 		},
 		"a submission whose spec was edited gets another identity": {
-			snapshot: snapshotOf(inState(v1beta2.ApplicationStateSubmitted, func(app *v1beta2.SparkApplication) {
-				app.Generation, app.Spec.Image = 2, new("another")
-			}), absent),
-			state: v1beta2.ApplicationStateSubmitted, running: ReasonSubmitting, ensure: []Step{StepSubmit},
+			snapshot: snapshotOf(inState(v1beta2.ApplicationStateSubmitted), absent, edited),
+			rule:     RuleRenewAfterEdit,
+			state:    v1beta2.ApplicationStateSubmitted, running: ReasonSubmitting, ensure: []Step{StepSubmit},
 			check: func(t *testing.T, plan Plan) {
 				assert.Equal(t, freshSubmission, plan.Status.SubmissionID)
 				assert.Equal(t, testSubmission, plan.ClearSubmission)
@@ -234,7 +271,7 @@ func TestDecide(t *testing.T) {
 		},
 		"a gate that was switched off stops a submission": {
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateSubmitted, withGang), absent, func(s *Snapshot) { s.FeatureEnabled = false }),
-			state:    v1beta2.ApplicationStateFailedSubmission, ready: ReasonFeatureGateDisabled, running: ReasonSubmissionFailed,
+			state:    v1beta2.ApplicationStateFailedSubmission, ready: ReasonFeatureGateDisabled, running: ReasonFeatureGateDisabled,
 		},
 		"a gate that was switched off leaves a running attempt alone": {
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateRunning, withGang), withDriver(corev1.PodRunning), withGroup(2), func(s *Snapshot) { s.FeatureEnabled = false }),
@@ -249,6 +286,7 @@ func TestDecide(t *testing.T) {
 			state:    v1beta2.ApplicationStateRunning, running: ReasonDriverRunning,
 		},
 		"a driver of which nothing is known": {
+			rule:     RuleDriverUnknown,
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateRunning), withDriver(corev1.PodUnknown)),
 			state:    v1beta2.ApplicationStateUnknown, running: ReasonDriverUnknown, requeue: true,
 		},
@@ -278,7 +316,7 @@ func TestDecide(t *testing.T) {
 		},
 		"a driver that was evicted": {
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateRunning), withDriver(corev1.PodFailed, func(pod *corev1.Pod) { pod.Status.Reason, pod.Status.Message = "Evicted", "low on memory" })),
-			state:    v1beta2.ApplicationStateFailing, running: ReasonDriverFailed,
+			state:    v1beta2.ApplicationStateFailing, running: ReasonDriverEvicted,
 			check: func(t *testing.T, plan Plan) {
 				assert.Equal(t, "driver container status missing: Evicted: low on memory", plan.Status.AppState.ErrorMessage)
 			},
@@ -344,6 +382,7 @@ func TestDecide(t *testing.T) {
 			state: v1beta2.ApplicationStateRunning, running: ReasonDriverRunning, ready: ReasonSchedulerNotEnforcing,
 		},
 		"an executor outside of the group ends the attempt": {
+			rule:     RuleMembershipMissing,
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateRunning, withGang), withDriver(corev1.PodRunning), withGroup(2), withExecutor(1, "other", corev1.PodPending, "")),
 			state:    v1beta2.ApplicationStateFailing, running: ReasonExecutorMembershipMissing, ready: ReasonExecutorMembershipMissing,
 		},
@@ -352,6 +391,7 @@ func TestDecide(t *testing.T) {
 			state:    v1beta2.ApplicationStateRunning, running: ReasonDriverRunning,
 		},
 		"a group that somebody removed is made again": {
+			rule:     RuleGroupRestored,
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateRunning, withGang), withDriver(corev1.PodRunning)),
 			state:    v1beta2.ApplicationStateRunning, running: ReasonDriverRunning, ensure: []Step{StepRestorePodGroup},
 		},
@@ -441,11 +481,26 @@ func TestDecide(t *testing.T) {
 			}), absent),
 			state: v1beta2.ApplicationStateRunning,
 		},
-	} {
+	}
+}
+
+func allDecideCases() map[string]decideCase {
+	all := map[string]decideCase{}
+	for _, cases := range []map[string]decideCase{attemptCases(), retryCases(), editCases(), failureCases(), gangCases()} {
+		maps.Copy(all, cases)
+	}
+	return all
+}
+
+func TestDecide(t *testing.T) {
+	for name, test := range allDecideCases() {
 		t.Run(name, func(t *testing.T) {
 			original := test.snapshot.Application.DeepCopy()
-			plan := Decide(test.snapshot, now)
+			plan := Decide(test.snapshot, decideTime)
 			assert.Equal(t, original, test.snapshot.Application, "a snapshot is never changed")
+			if test.rule != "" {
+				assert.Contains(t, plan.Rules, test.rule)
+			}
 			assert.Equal(t, test.state, plan.Status.AppState.State)
 			assert.Equal(t, test.ensure, plan.Ensure)
 			var deletes []string
@@ -464,9 +519,10 @@ func TestDecide(t *testing.T) {
 			if test.check != nil {
 				test.check(t, plan)
 			}
+			assert.NotEmpty(t, plan.Rules, "every decision has a rule")
 
 			// What is decided once and carried out needs no second decision of the same kind.
-			again := Decide(test.snapshot, now)
+			again := Decide(test.snapshot, decideTime)
 			assert.Equal(t, plan, again, "the same snapshot and time give the same plan")
 		})
 	}

@@ -39,9 +39,15 @@ const (
 // fail, change nothing.
 type driverStatus struct {
 	phase driverPhase
+	// reason is the reason of a condition that a pending or a failed driver calls for.
+	reason string
 	// message says why a driver failed, in the words that the Kubeflow Spark Operator uses, or, with a colon before it, what
 	// a pending one waits for.
 	message string
+	// kind says whose doing a failure is.
+	kind failureKind
+	// trouble is what keeps a container of a pending driver from starting.
+	trouble *trouble
 	// started and finished are the times of the driver's container, where they are known.
 	started, finished *metav1.Time
 }
@@ -61,61 +67,72 @@ func driverStatusOf(pod *corev1.Pod) driverStatus {
 	}
 	switch pod.Status.Phase {
 	case corev1.PodPending, "":
-		result.phase = driverPending
-		result.message = waitsFor(pod, container)
+		result.wait(pod)
 	case corev1.PodRunning:
 		if terminated == nil {
 			result.phase = driverRunning
 			return result
 		}
-		result.end(terminated)
+		result.end(pod, terminated)
 	case corev1.PodSucceeded:
 		result.phase = driverCompleted
 	case corev1.PodFailed:
-		if terminated == nil {
-			result.phase = driverFailed
-			result.message = "driver container status missing"
-			if pod.Status.Reason != "" {
-				result.message += fmt.Sprintf(": %s: %s", pod.Status.Reason, pod.Status.Message)
-			}
-			return result
-		}
-		result.end(terminated)
+		result.end(pod, terminated)
 	default:
 		result.phase = driverUnknown
 	}
 	return result
 }
 
-// waitsFor says what keeps a pending driver from running, where its pod says so.
-func waitsFor(pod *corev1.Pod, container *corev1.ContainerStatus) string {
+// wait says what keeps a pending driver from running, where its pod says so.
+func (s *driverStatus) wait(pod *corev1.Pod) {
+	s.phase, s.reason = driverPending, ReasonDriverPending
 	for i := range pod.Status.Conditions {
 		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionFalse && c.Message != "" {
-			return ": " + c.Reason + ": " + c.Message
+			s.reason, s.message = ReasonDriverUnschedulable, ": "+c.Reason+": "+c.Message
+			return
 		}
 	}
-	if container == nil || container.State.Waiting == nil {
-		return ""
+	s.trouble = troubleOf(pod)
+	if s.trouble == nil {
+		return
 	}
-	switch waiting := container.State.Waiting; waiting.Reason {
-	case "", "ContainerCreating", "PodInitializing":
-		return ""
-	case "ErrImagePull", "ImagePullBackOff":
-		// The kubelet goes to and fro between these, with texts that differ every time. The status keeps still.
-		return ": its image can't be pulled"
-	default:
-		return ": " + waiting.Reason + ": " + waiting.Message
+	s.reason, s.message = ReasonDriverContainerError, ": "+s.trouble.text
+	if s.trouble.image {
+		s.reason = ReasonDriverImageError
 	}
 }
 
-func (s *driverStatus) end(terminated *corev1.ContainerStateTerminated) {
-	if terminated.ExitCode == 0 {
+// end says how a driver ended. terminated is nil where its container's end is not known.
+func (s *driverStatus) end(pod *corev1.Pod, terminated *corev1.ContainerStateTerminated) {
+	if terminated != nil && terminated.ExitCode == 0 {
 		s.phase = driverCompleted
 		return
 	}
-	s.phase = driverFailed
-	s.message = fmt.Sprintf("driver container failed with ExitCode: %d, Reason: %s", terminated.ExitCode, terminated.Reason)
+	s.phase, s.reason = driverFailed, ReasonDriverFailed
+	if terminated == nil {
+		s.message = "driver container status missing"
+		if pod.Status.Reason != "" {
+			s.message += fmt.Sprintf(": %s: %s", pod.Status.Reason, pod.Status.Message)
+		}
+	} else {
+		s.message = fmt.Sprintf("driver container failed with ExitCode: %d, Reason: %s", terminated.ExitCode, terminated.Reason)
+	}
+	if d := disruptionOf(pod); d != nil {
+		s.reason, s.kind = d.reason, d.kind
+		if terminated != nil {
+			s.message += "; " + d.text
+		}
+		return
+	}
+	if terminated != nil && terminated.Reason == containerOOMKilled {
+		s.reason = ReasonDriverOOMKilled
+		s.message += "; the driver needed more memory than its container may have: raise driver.memory or driver.memoryOverhead"
+	}
 }
+
+// containerOOMKilled is the kubelet's reason for a container that the kernel killed for its memory.
+const containerOOMKilled = "OOMKilled"
 
 // driverAlive says whether the driver may still do something, such as create executors.
 func driverAlive(pod *corev1.Pod) bool {

@@ -95,39 +95,52 @@ func TestGangThatWasNeverAdmittedStaysSo(t *testing.T) {
 	assert.Equal(t, metav1.ConditionFalse, w.condition(v1beta2.ConditionWorkloadSchedulingReady).Status)
 }
 
-// TestEndingHoldsForEveryGeneration edits applications at times from which on no attempt follows. kubectl wait passes over
+// TestEndingHoldsAfterEditsInPlace edits applications at times from which on no attempt follows. kubectl wait passes over
 // conditions of an older generation.
-func TestEndingHoldsForEveryGeneration(t *testing.T) {
-	edit := func(app *v1beta2.SparkApplication) { app.Spec.Executor.Instances = new(int32(7)) }
-	keep := func(app *v1beta2.SparkApplication) { app.Spec.TimeToLiveSeconds = new(int64(3600)) }
-	for name, test := range map[string]struct {
-		edit     func(*v1beta2.SparkApplication)
-		late     bool
-		observed int64
-	}{
-		"edited while it ran":         {edit: edit, observed: 1},
-		"edited after it ended":       {edit: edit, late: true, observed: 1},
-		"time to live while it ran":   {edit: keep, observed: 2},
-		"time to live after it ended": {edit: keep, late: true, observed: 2},
-	} {
+func TestEndingHoldsAfterEditsInPlace(t *testing.T) {
+	for name, late := range map[string]bool{"while it ran": false, "after it ended": true} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t, newApp())
 			w.settle()
 			w.runDriver()
 			w.settle()
-			if !test.late {
-				w.editApp(test.edit)
+			keep := func(app *v1beta2.SparkApplication) { app.Spec.TimeToLiveSeconds = new(int64(3600)) }
+			if !late {
+				w.editApp(keep)
 				w.settle()
 			}
 			w.endDriver(0)
 			w.settle()
-			if test.late {
-				w.editApp(test.edit)
+			if late {
+				w.editApp(keep)
 				w.settle()
 			}
 			require.Equal(t, v1beta2.ApplicationStateCompleted, w.state())
 			assert.Equal(t, int64(2), w.condition(v1beta2.ConditionComplete).ObservedGeneration)
-			assert.Equal(t, test.observed, w.app().Status.ObservedGeneration)
+			assert.Equal(t, int64(2), w.app().Status.ObservedGeneration)
+		})
+	}
+}
+
+// TestEditOfAnEndedApplicationRunsItAgain (kubeflow/spark-operator#2618).
+func TestEditOfAnEndedApplicationRunsItAgain(t *testing.T) {
+	for name, exitCode := range map[string]int32{"COMPLETED": 0, "FAILED": 1} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, newApp())
+			w.settle()
+			w.runDriver()
+			w.settle()
+			w.endDriver(exitCode)
+			w.settle()
+			require.Equal(t, v1beta2.ApplicationStateType(name), w.state())
+			w.editApp(func(app *v1beta2.SparkApplication) { app.Spec.Executor.Instances = new(int32(7)) })
+			w.settle()
+			require.Equal(t, v1beta2.ApplicationStateSubmitted, w.state())
+			status := w.app().Status
+			assert.Nil(t, findCondition(&status, v1beta2.ConditionComplete))
+			assert.Nil(t, findCondition(&status, v1beta2.ConditionFailed))
+			assert.Nil(t, w.app().Status.FailureCounts)
+			assert.Equal(t, 2, w.count("create pods"))
 		})
 	}
 }

@@ -37,6 +37,8 @@ const (
 	eventReasonSuspending           = "SparkApplicationSuspending"
 	eventReasonSuspended            = "SparkApplicationSuspended"
 	eventReasonResuming             = "SparkApplicationResuming"
+	eventReasonPendingRerun         = "SparkApplicationPendingRerun"
+	eventReasonInvalidating         = "SparkApplicationInvalidating"
 	eventReasonDriverPending        = "SparkDriverPending"
 	eventReasonDriverRunning        = "SparkDriverRunning"
 	eventReasonDriverCompleted      = "SparkDriverCompleted"
@@ -100,6 +102,14 @@ func eventSuspended(app *v1beta2.SparkApplication) Event {
 
 func eventResuming(app *v1beta2.SparkApplication) Event {
 	return normal(eventReasonResuming, actionSuspend, fmt.Sprintf("SparkApplication %s is being resumed", app.Name))
+}
+
+func eventPendingRerun(app *v1beta2.SparkApplication, why string) Event {
+	return warning(eventReasonPendingRerun, actionSubmit, fmt.Sprintf("SparkApplication %s is run again: %s", app.Name, why))
+}
+
+func eventInvalidating(app *v1beta2.SparkApplication) Event {
+	return normal(eventReasonInvalidating, actionSubmit, fmt.Sprintf("the spec of SparkApplication %s was edited: its attempt is ended, and another one follows", app.Name))
 }
 
 func eventDriverPending(name string) Event {

@@ -64,20 +64,26 @@ func (d *decision) followScheduling(driver driverStatus) {
 		return
 	}
 	if driver.phase == driverRunning && d.status.WorkloadScheduling.WaitStartTime == nil {
-		d.status.WorkloadScheduling.WaitStartTime = driver.started
+		d.startWaiting(driver.started)
 	}
 	if d.Obstacle != nil {
+		d.rule(RuleGroupObstacle)
 		// Only the PodGroup of a running attempt can have met one here.
 		d.notReady(d.Obstacle.Reason, d.Obstacle.Message)
 		d.plan.requeueAfter(safetyRequeue)
+		d.admissionOverdue()
 		return
 	}
 	if !d.PodGroupsKnown {
+		d.rule(RuleGroupsNotKnown)
 		d.plan.requeueAfter(capabilityRequeue)
 		return
 	}
 	if d.PodGroup == nil {
-		d.plan.Ensure = append(d.plan.Ensure, StepRestorePodGroup)
+		if !d.admissionOverdue() {
+			d.rule(RuleGroupRestored)
+			d.plan.Ensure = append(d.plan.Ensure, StepRestorePodGroup)
+		}
 		return
 	}
 	if class := d.PodGroup.Spec.PriorityClassName; class != "" {
@@ -87,13 +93,59 @@ func (d *decision) followScheduling(driver driverStatus) {
 	progress := d.countMembers(record)
 	record.BoundMembers = progress.bound
 	if d.status.WorkloadScheduling.AdmittedTime == nil && d.admitted() {
+		d.rule(RuleGangAdmitted)
 		d.status.WorkloadScheduling.AdmittedTime = new(d.now)
 		if d.gang() {
 			d.event(normal(eventReasonGangAdmitted, actionSchedule, "the scheduler has placed the gang of "+executorsText(*record.MinCount)))
 		}
 	}
 	d.reportScheduling(driver, record, progress)
-	d.lowerMinCount()
+	if !d.admissionOverdue() {
+		d.lowerMinCount()
+	}
+}
+
+// startWaiting starts the clock of a gang: with the driver's container, so that it is the same after a restart. What the
+// server's flag says is written down, so that another value of it doesn't move a clock that runs.
+func (d *decision) startWaiting(started *metav1.Time) {
+	record := d.status.WorkloadScheduling
+	record.WaitStartTime = started
+	deadline := d.admissionDeadline()
+	if started == nil || deadline == 0 || record.AdmittedTime != nil {
+		return
+	}
+	record.DeadlineTime = new(metav1.NewTime(started.Add(deadline)))
+}
+
+// admissionDeadline is how long the gang may wait. Zero is for ever, and for whatever is not a gang.
+func (d *decision) admissionDeadline() time.Duration {
+	if !d.gang() {
+		return 0
+	}
+	if seconds := d.app.Spec.Scheduling.AdmissionDeadlineSeconds; seconds != nil {
+		return time.Duration(min(*seconds, longestLife)) * time.Second
+	}
+	return d.Settings.GangAdmissionDeadline
+}
+
+// admissionOverdue ends an attempt whose gang was not placed in time, and says whether it has.
+func (d *decision) admissionOverdue() bool {
+	record := d.status.WorkloadScheduling
+	if record.AdmittedTime != nil || record.DeadlineTime == nil {
+		return false
+	}
+	if rest := record.DeadlineTime.Sub(d.now.Time); rest > 0 {
+		d.plan.requeueAfter(rest)
+		return false
+	}
+	d.rule(RuleAdmissionDeadline)
+	message := fmt.Sprintf("executor gang not admitted within %s", record.DeadlineTime.Sub(record.WaitStartTime.Time))
+	if c := findCondition(d.status, v1beta2.ConditionWorkloadSchedulingReady); c != nil && c.Message != "" {
+		message += ": " + c.Message
+	}
+	d.notReady(ReasonAdmissionDeadlineExceeded, message)
+	d.fail(ReasonAdmissionDeadlineExceeded, message, byApplication, nil, warning(ReasonAdmissionDeadlineExceeded, actionSchedule, message))
+	return true
 }
 
 func (d *decision) reportScheduling(driver driverStatus, record *v1beta2.PodGroupRecord, progress members) {
@@ -161,6 +213,7 @@ func (d *decision) lowerMinCount() {
 		return
 	}
 	if gang := d.PodGroup.Spec.SchedulingPolicy.Gang; gang != nil && gang.MinCount > minCountOne {
+		d.rule(RuleLowerMinCount)
 		d.plan.Ensure = append(d.plan.Ensure, StepLowerMinCount)
 	}
 }

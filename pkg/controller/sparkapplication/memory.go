@@ -52,6 +52,9 @@ type memory struct {
 	// executorEnds are ends of executors that were seen and are not in the status yet. A driver removes the pod of an executor
 	// that failed before the status is written, and nothing would be known of its end.
 	executorEnds map[string]v1beta2.ExecutorState
+	// volumeTrouble is what was last found in the events of the driver, at volumeAt.
+	volumeTrouble string
+	volumeAt      time.Time
 	// statusAt is when the status was last written.
 	statusAt time.Time
 }

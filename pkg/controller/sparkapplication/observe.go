@@ -55,6 +55,7 @@ type observer struct {
 	kube     kubernetes.Interface
 	gate     featuregate.FeatureGate
 	clock    clock.PassiveClock
+	settings Settings
 	memories *memories
 	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
 
@@ -64,6 +65,9 @@ type observer struct {
 	podGroups           podGroupSource
 	podGroupWatch       *podGroupWatch
 	synced              []cache.InformerSynced
+
+	gangs      *gangQueue
+	priorities *priorityClasses
 
 	// compile compiles an application for an attempt.
 	compile func(app *v1beta2.SparkApplication, submissionID string, submitTime time.Time, priorityClassName string) (*scheduling.Submission, error)
@@ -82,6 +86,7 @@ func newObserver(o Options, m *memories, queue workqueue.TypedRateLimitingInterf
 		kube:                o.KubeClient,
 		gate:                o.FeatureGate,
 		clock:               o.Clock,
+		settings:            *o.Settings,
 		memories:            m,
 		queue:               queue,
 		applicationInformer: applications,
@@ -89,6 +94,8 @@ func newObserver(o Options, m *memories, queue workqueue.TypedRateLimitingInterf
 		pods:                pods,
 		compile:             scheduling.CompileSubmission,
 	}
+	ob.priorities = newPriorityClasses(o.KubeClient)
+	ob.gangs = newGangQueue(o.Settings.MaxWaitingGangs, ob.priorities.value, func(key types.NamespacedName) { queue.Add(key) })
 	watch := &podGroupWatch{client: o.KubeClient, handler: cache.ResourceEventHandlerFuncs{
 		AddFunc:    ob.enqueueOwner,
 		UpdateFunc: func(_, object any) { ob.enqueueOwner(object) },
@@ -107,14 +114,17 @@ func newObserver(o Options, m *memories, queue workqueue.TypedRateLimitingInterf
 	applicationHandler, err := applications.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
 			countState(nil, object)
+			ob.settleGang(object)
 			ob.enqueueApplication(object)
 		},
 		UpdateFunc: func(old, object any) {
 			countState(old, object)
+			ob.settleGang(object)
 			ob.enqueueApplication(object)
 		},
 		DeleteFunc: func(object any) {
 			countState(object, nil)
+			ob.forgetGang(object)
 			ob.enqueueApplication(object)
 		},
 	})
@@ -138,6 +148,9 @@ func (o *observer) start(ctx context.Context) {
 	o.podGroupWatch.ctx = ctx
 	o.running.Go(func() { o.applicationInformer.RunWithContext(ctx) })
 	o.running.Go(func() { o.pods.RunWithContext(ctx) })
+	if o.gate.Enabled(features.SparkApplicationWorkloadAwareScheduling) && o.settings.MaxWaitingGangs > 0 {
+		o.running.Go(func() { o.priorities.informer.RunWithContext(ctx) })
+	}
 }
 
 // wait returns once every informer has stopped.
@@ -200,6 +213,7 @@ func (o *observer) snapshot(ctx context.Context, key types.NamespacedName) (*Sna
 	}
 	s := &Snapshot{
 		Application:       app,
+		Settings:          o.settings,
 		FreshSubmissionID: uuid.NewString(),
 		FeatureEnabled:    o.gate.Enabled(features.SparkApplicationWorkloadAwareScheduling),
 		Compile:           o.compiler(app),
@@ -211,12 +225,32 @@ func (o *observer) snapshot(ctx context.Context, key types.NamespacedName) (*Sna
 	if err := o.confirmDriver(ctx, m, s); err != nil {
 		return nil, err
 	}
-	if scheduling.Choose(&app.Spec, field.NewPath("spec")).Native() {
+	o.observeVolumes(ctx, m, s)
+	choice := scheduling.Choose(&app.Spec, field.NewPath("spec"))
+	if choice.Native() {
 		if err := o.observeScheduling(ctx, key, m, s); err != nil {
 			return nil, err
 		}
 	}
+	if choice.Kind == scheduling.Gang && s.FeatureEnabled && submits(s) && !deleting(app) {
+		s.Queue = o.gangs.ask(app)
+	}
 	return s, nil
+}
+
+func (o *observer) settleGang(object any) {
+	if app, ok := object.(*v1beta2.SparkApplication); ok {
+		o.gangs.settle(app)
+	}
+}
+
+func (o *observer) forgetGang(object any) {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		object = tombstone.Obj
+	}
+	if app, ok := object.(*v1beta2.SparkApplication); ok {
+		o.gangs.forget(types.NamespacedName{Namespace: app.Namespace, Name: app.Name}, app.UID)
+	}
 }
 
 // observePods sorts the pods that carry the application's name.
@@ -278,7 +312,8 @@ func expectsDriver(app *v1beta2.SparkApplication) bool {
 	}
 	switch app.Status.AppState.State {
 	case v1beta2.ApplicationStateSubmitted, v1beta2.ApplicationStateRunning, v1beta2.ApplicationStateUnknown,
-		v1beta2.ApplicationStateSuspending:
+		v1beta2.ApplicationStateSuspending, v1beta2.ApplicationStateInvalidating, v1beta2.ApplicationStatePendingRerun,
+		v1beta2.ApplicationStateFailedSubmission:
 		return true
 	default:
 		return false
@@ -336,7 +371,8 @@ func ended(app *v1beta2.SparkApplication) bool {
 // submits says whether an attempt may be submitted next.
 func submits(s *Snapshot) bool {
 	switch s.Application.Status.AppState.State {
-	case v1beta2.ApplicationStateNew, v1beta2.ApplicationStateResuming:
+	case v1beta2.ApplicationStateNew, v1beta2.ApplicationStateResuming, v1beta2.ApplicationStatePendingRerun,
+		v1beta2.ApplicationStateFailedSubmission:
 		return true
 	case v1beta2.ApplicationStateSubmitted:
 		return s.Driver == nil

@@ -82,7 +82,7 @@ func classify(what string, err error) error {
 	case http.StatusBadRequest, http.StatusForbidden, http.StatusNotFound, http.StatusMethodNotAllowed,
 		http.StatusNotAcceptable, http.StatusGone, http.StatusRequestEntityTooLarge, http.StatusUnsupportedMediaType,
 		http.StatusUnprocessableEntity:
-		return refused(ReasonSubmissionFailed, fmt.Sprintf("%s: %v", what, err))
+		return refused(refusalReason(status.Status().Message), fmt.Sprintf("%s: %v", what, err))
 	default:
 		return fmt.Errorf("%s: %w", what, err)
 	}

@@ -38,6 +38,8 @@ type Options struct {
 	KubeClient kubernetes.Interface
 	// Workers is how many applications are handled at a time. Default: DefaultWorkers.
 	Workers int
+	// Settings are what an administrator decides. Default: DefaultSettings.
+	Settings *Settings
 	// FeatureGate knows the gates of package features.
 	FeatureGate featuregate.FeatureGate
 	// Clock is the clock by which is decided. Default: the real one.
@@ -50,6 +52,9 @@ func (o *Options) complete() error {
 	}
 	if o.Workers <= 0 {
 		o.Workers = DefaultWorkers
+	}
+	if o.Settings == nil {
+		o.Settings = new(DefaultSettings())
 	}
 	if o.Clock == nil {
 		o.Clock = clock.RealClock{}

@@ -35,6 +35,8 @@ const (
 	StepSubmit Step = "Submit"
 	// StepRestorePodGroup creates the PodGroup of a running attempt again.
 	StepRestorePodGroup Step = "RestorePodGroup"
+	// StepRestoreObjects creates the ConfigMap and the Service of a running attempt again.
+	StepRestoreObjects Step = "RestoreObjects"
 	// StepLowerMinCount lowers the minCount of an admitted gang to 1. kube-scheduler 1.37 otherwise holds back a
 	// replacement executor until minCount executors are missing (kubernetes#136334).
 	StepLowerMinCount Step = "LowerMinCount"
@@ -55,6 +57,8 @@ type Deletion struct {
 	Kind DeletionKind
 	Name string
 	UID  types.UID
+	// Force deletes a pod without waiting for its node.
+	Force bool
 	// Stale says that the object is of an earlier attempt. It is only deleted after a live read of the application has
 	// confirmed which attempt is the current one.
 	Stale bool
@@ -70,6 +74,8 @@ type Event struct {
 
 // Plan is what should be. It is applied in the order of its fields.
 type Plan struct {
+	// Rules are the rules by which it was decided.
+	Rules []Rule
 	// Clear is deleted before the status is written, because the status says that it is gone.
 	Clear []Deletion
 	// ClearSubmission is the submission ID of an attempt whose ConfigMap, Service and PersistentVolumeClaims are deleted

@@ -21,6 +21,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 )
@@ -43,11 +44,22 @@ func restartHash(spec *v1beta2.SparkApplicationSpec) (string, error) {
 	return restartHashVersion + ":" + hex.EncodeToString(sum[:16]), nil
 }
 
-// specEdited says whether the spec is no longer what the current attempt was made from.
+// specEdited says whether the spec is no longer what the current attempt was made from. A hash that is missing, or that
+// another release has made in another way, says nothing: what can't be told is no reason to run a job again.
 func specEdited(app *v1beta2.SparkApplication) bool {
-	if app.Generation == app.Status.ObservedGeneration {
+	return app.Generation != app.Status.ObservedGeneration && hashDiffers(app)
+}
+
+// hashDiffers says whether the hash of the current attempt can be compared with that of the spec, and differs.
+func hashDiffers(app *v1beta2.SparkApplication) bool {
+	if !currentHash(app.Status.RestartHash) {
 		return false
 	}
 	hash, err := restartHash(&app.Spec)
-	return err != nil || hash != app.Status.RestartHash
+	return err == nil && hash != app.Status.RestartHash
+}
+
+// currentHash says whether a hash was made as restartHash makes it.
+func currentHash(hash string) bool {
+	return strings.HasPrefix(hash, restartHashVersion+":")
 }

@@ -39,6 +39,9 @@ type Snapshot struct {
 	// Application is the application, with defaults.
 	Application *v1beta2.SparkApplication
 
+	// Settings are what the administrator has decided.
+	Settings Settings
+
 	// FreshSubmissionID is a UUID that no attempt has used, for the attempt that may begin.
 	FreshSubmissionID string
 
@@ -49,6 +52,14 @@ type Snapshot struct {
 	// DriverAbsent says that a live read has shown that there is no driver pod of the current attempt. Without it a nil
 	// Driver means nothing: a cache may be late.
 	DriverAbsent bool
+	// VolumeTrouble is what the kubelet says of volumes of the driver pod that it can't mount.
+	VolumeTrouble string
+	// LookAgain is when what is not watched is to be looked at again. Zero for never.
+	LookAgain time.Duration
+	// ObjectsMissing says that the ConfigMap or the Service of a living driver is not there.
+	ObjectsMissing bool
+	// Queue is the place of an application that must wait for its turn to have a driver. Nil if it need not.
+	Queue *Place
 	// OtherDrivers are driver pods of this application that belong to other attempts.
 	OtherDrivers []*corev1.Pod
 
@@ -76,6 +87,14 @@ type Snapshot struct {
 
 	// Compile compiles Application.
 	Compile CompileFunc
+}
+
+// Place is a place in the line of the applications of a namespace that wait for a driver.
+type Place struct {
+	// Position is 1 for the first.
+	Position int
+	// Waiting is how many drivers wait for their gangs.
+	Waiting int
 }
 
 // CapabilityState says how far the cluster supports workload-aware scheduling.

@@ -62,14 +62,20 @@ func trimPod(object any) (any, error) {
 	}
 	isDriver := pod.Labels[spark.LabelSparkRole] == spark.SparkRoleDriver
 	for i := range pod.Status.Conditions {
-		if c := &pod.Status.Conditions[i]; c.Type == corev1.PodScheduled {
-			trimmed.Status.Conditions = []corev1.PodCondition{{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}}
-			if isDriver {
-				trimmed.Status.Conditions[0].Reason, trimmed.Status.Conditions[0].Message = c.Reason, c.Message
-			}
+		c := &pod.Status.Conditions[i]
+		kept := corev1.PodCondition{Type: c.Type, Status: c.Status, LastTransitionTime: c.LastTransitionTime}
+		switch {
+		case isDriver && (c.Type == corev1.PodScheduled || c.Type == corev1.DisruptionTarget):
+			kept.Reason, kept.Message = c.Reason, c.Message
+		case c.Type == corev1.PodScheduled:
+		default:
+			continue
 		}
+		trimmed.Status.Conditions = append(trimmed.Status.Conditions, kept)
 	}
+	trimmed.Status.InitContainerStatuses = keepWaiting(pod.Status.InitContainerStatuses)
 	if !isDriver {
+		trimmed.Status.ContainerStatuses = keepWaiting(pod.Status.ContainerStatuses)
 		return trimmed, nil
 	}
 	for i := range pod.Spec.Containers {
@@ -77,9 +83,21 @@ func trimPod(object any) (any, error) {
 	}
 	for i := range pod.Status.ContainerStatuses {
 		s := &pod.Status.ContainerStatuses[i]
-		trimmed.Status.ContainerStatuses = append(trimmed.Status.ContainerStatuses, corev1.ContainerStatus{Name: s.Name, State: s.State})
+		trimmed.Status.ContainerStatuses = append(trimmed.Status.ContainerStatuses, corev1.ContainerStatus{Name: s.Name, Image: s.Image, State: s.State})
 	}
 	return trimmed, nil
+}
+
+// keepWaiting keeps the statuses of containers that can't start.
+func keepWaiting(statuses []corev1.ContainerStatus) []corev1.ContainerStatus {
+	var kept []corev1.ContainerStatus
+	for i := range statuses {
+		s := &statuses[i]
+		if waiting := s.State.Waiting; waiting != nil && waiting.Reason != "ContainerCreating" && waiting.Reason != "PodInitializing" {
+			kept = append(kept, corev1.ContainerStatus{Name: s.Name, Image: s.Image, State: corev1.ContainerState{Waiting: waiting}})
+		}
+	}
+	return kept
 }
 
 func keep(from map[string]string, keys ...string) map[string]string {

@@ -27,6 +27,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -74,6 +75,10 @@ type world struct {
 	// capability is what the cluster can do.
 	capability Capability
 	gate       featuregate.FeatureGate
+	// forbidden is what the service account of drivers may not do, as "verb resource".
+	forbidden []string
+	// dryRun is the answer to dry runs.
+	dryRun error
 	// fault is handed to every controller of this world.
 	fault func(FaultPoint) error
 
@@ -125,6 +130,16 @@ func (w *world) serve(fake *k8stesting.Fake, tracker k8stesting.ObjectTracker) {
 		}
 		w.mu.Lock()
 		defer w.mu.Unlock()
+		if create, ok := action.(k8stesting.CreateActionImpl); ok {
+			if review, ok := create.Object.(*authorizationv1.SubjectAccessReview); ok {
+				review = review.DeepCopy()
+				review.Status.Allowed = !slices.Contains(w.forbidden, review.Spec.ResourceAttributes.Verb+" "+review.Spec.ResourceAttributes.Resource)
+				return true, review, nil
+			}
+			if len(create.CreateOptions.DryRun) > 0 {
+				return true, create.Object, w.dryRun
+			}
+		}
 		if w.onWrite != nil {
 			err := w.onWrite(action)
 			if late, ok := err.(afterwards); ok { //nolint:errorlint // made above, never wrapped

@@ -54,6 +54,10 @@ var (
 type ending struct {
 	exitCode int32
 	message  string
+	// reason is the kubelet's for a container that failed. Default: Error.
+	reason string
+	// evicted says that the kubelet ended the pod.
+	evicted bool
 }
 
 // driver plays one driver pod, from the start of its container to its end.
@@ -87,27 +91,27 @@ type driver struct {
 func (d *driver) run(ctx context.Context) ending {
 	container, err := driverContainer(d.pod)
 	if err != nil {
-		return ending{exitFailed, err.Error()}
+		return ending{exitCode: exitFailed, message: err.Error()}
 	}
 	command, err := parseCommand(container.Args)
 	if err != nil {
-		return ending{exitFailed, err.Error()}
+		return ending{exitCode: exitFailed, message: err.Error()}
 	}
 	text, err := readFile(ctx, d.admin, d.pod, container, command.propertiesFile)
 	if err != nil {
-		return ending{exitFailed, "properties file: " + err.Error()}
+		return ending{exitCode: exitFailed, message: "properties file: " + err.Error()}
 	}
 	properties, err := ParseProperties(text)
 	if err != nil {
-		return ending{exitFailed, "properties file: " + err.Error()}
+		return ending{exitCode: exitFailed, message: "properties file: " + err.Error()}
 	}
 	d.conf = properties
 	d.script = scriptOf(d.pod, d.conf["spark.app.name"], d.runTime)
 	if message, missing := command.notFound(); missing {
-		return ending{exitClassNotFound, message}
+		return ending{exitCode: exitClassNotFound, message: message}
 	}
 	if err := d.initialize(ctx, container); err != nil {
-		return ending{exitFailed, "external scheduler cannot be instantiated: " + err.Error()}
+		return ending{exitCode: exitFailed, message: "external scheduler cannot be instantiated: " + err.Error()}
 	}
 	klog.FromContext(ctx).Info("Simulated driver begins", "executors", d.target, "prefix", d.source.prefix)
 	end := d.work(ctx)
@@ -281,7 +285,7 @@ func (d *driver) work(ctx context.Context) ending {
 	for {
 		live := d.observe(ctx)
 		if len(d.counted) > d.tolerated {
-			return ending{exitTooManyExecutorLost, fmt.Sprintf("max number of executor failures (%d) reached", d.tolerated)}
+			return ending{exitCode: exitTooManyExecutorLost, message: fmt.Sprintf("max number of executor failures (%d) reached", d.tolerated)}
 		}
 		d.allocate(ctx, live)
 		registered := countRunning(live)
@@ -295,13 +299,13 @@ func (d *driver) work(ctx context.Context) ending {
 			}
 		case !d.script.hangs && time.Since(computing) >= d.script.runTime:
 			if d.script.exitCode != 0 {
-				return ending{d.script.exitCode, "the application was told to fail"}
+				return ending{exitCode: d.script.exitCode, message: "the application was told to fail", reason: d.script.reason, evicted: d.script.evicted}
 			}
-			return ending{0, ""}
+			return ending{}
 		}
 		select {
 		case <-ctx.Done():
-			return ending{exitFailed, "the driver was stopped"}
+			return ending{exitCode: exitFailed, message: "the driver was stopped"}
 		case <-ticker.C:
 		}
 	}

@@ -17,6 +17,7 @@ limitations under the License.
 package sparkdriver
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -60,6 +61,9 @@ func (s *simulator) startPod(ctx context.Context, pod *corev1.Pod) (again bool, 
 
 func findAbsentImage(pod *corev1.Pod) *obstacle {
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
+		if repository, _, _ := strings.Cut(c.Image, ":"); repository != strings.ToLower(repository) {
+			return &obstacle{"InvalidImageName", "InspectFailed", fmt.Sprintf("Failed to apply default image tag %q: couldn't parse image name: repository name must be lowercase", c.Image)}
+		}
 		if strings.Contains(c.Image, absentImage) {
 			return &obstacle{"ImagePullBackOff", "Failed", fmt.Sprintf("Back-off pulling image %q", c.Image)}
 		}
@@ -179,10 +183,16 @@ func terminatedStatus(pod *corev1.Pod, end ending, othersGoOn bool, now metav1.T
 			t.StartedAt = cs.State.Running.StartedAt
 		}
 		if cs.Name == spark && end.exitCode != 0 {
-			t.Reason, t.ExitCode, t.Message = "Error", end.exitCode, simulatedPrefix+end.message
+			t.Reason, t.ExitCode, t.Message = cmp.Or(end.reason, "Error"), end.exitCode, simulatedPrefix+end.message
 		}
 		cs.State, cs.Ready, cs.Started = corev1.ContainerState{Terminated: t}, false, new(false)
 		status.ContainerStatuses = append(status.ContainerStatuses, cs)
+	}
+	if end.evicted {
+		status.Phase, status.Reason, status.Message = corev1.PodFailed, "Evicted", "The node was low on resource: memory. "+simulatedPrefix+"no memory was measured."
+		status.Conditions = append(status.Conditions, corev1.PodCondition{
+			Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: corev1.PodReasonTerminationByKubelet, Message: status.Message, LastTransitionTime: now,
+		})
 	}
 	for _, cs := range pod.Status.InitContainerStatuses {
 		if cs.State.Running != nil && status.Phase != corev1.PodRunning {

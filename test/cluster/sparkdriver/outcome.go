@@ -28,7 +28,8 @@ import (
 // Annotations of a driver pod that choose what its simulated application does. A SparkApplication sets them through
 // spec.driver.annotations.
 const (
-	// OutcomeAnnotation is "succeed" (default), "fail" (exit code 1), "hang" (runs until it is deleted) or an exit code.
+	// OutcomeAnnotation is "succeed" (default), "fail" (exit code 1), "hang" (runs until it is deleted), "oom" (the container is
+	// killed for its memory), "evicted" (the kubelet ends the pod for the node's sake) or an exit code.
 	// Without it an application whose name ends in -simulated-OUTCOME (-simulated-fail, -simulated-exit-3) has that one.
 	OutcomeAnnotation = "simulated.spark-apiserver.io/outcome"
 	// RunSecondsAnnotation is how long the application computes once enough executors run, in seconds; fractions are
@@ -52,6 +53,7 @@ const (
 const (
 	exitFailed              = 1   // an exception that nobody caught
 	exitTooManyExecutorLost = 11  // ExecutorExitCode / SparkExitCode.EXCEED_MAX_EXECUTOR_FAILURES
+	exitKilled              = 137 // 128 and SIGKILL
 	exitClassNotFound       = 101 // SparkSubmit.CLASS_NOT_FOUND_EXIT_STATUS
 )
 
@@ -59,6 +61,8 @@ const (
 type script struct {
 	exitCode           int32
 	hangs              bool
+	reason             string
+	evicted            bool
 	runTime            time.Duration
 	dropsGroup         bool
 	sidecarsKeepOnRuns bool
@@ -78,6 +82,10 @@ func scriptOf(pod *corev1.Pod, appName string, runTime time.Duration) script {
 		s.exitCode = exitFailed
 	case "hang":
 		s.hangs = true
+	case "oom":
+		s.exitCode, s.reason = exitKilled, "OOMKilled"
+	case "evicted":
+		s.exitCode, s.evicted = exitKilled, true
 	default:
 		code, err := strconv.ParseInt(outcome, 10, 32)
 		if err != nil {

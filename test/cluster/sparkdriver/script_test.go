@@ -81,7 +81,7 @@ func TestTerminatedStatus(t *testing.T) {
 	require.NotNil(t, pod.Status.InitContainerStatuses[1].State.Running)
 	assert.False(t, driverEnded(pod))
 
-	ended := terminatedStatus(pod, ending{3, "boom"}, false, metav1.Now())
+	ended := terminatedStatus(pod, ending{exitCode: 3, message: "boom"}, false, metav1.Now())
 	assert.Equal(t, corev1.PodFailed, ended.Phase)
 	assert.EqualValues(t, 0, ended.ContainerStatuses[0].State.Terminated.ExitCode)
 	assert.EqualValues(t, 3, ended.ContainerStatuses[1].State.Terminated.ExitCode)

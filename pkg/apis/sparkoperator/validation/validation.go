@@ -65,11 +65,13 @@ func ValidateSparkApplicationUpdate(app, old *sparkoperator.SparkApplication, op
 	})...)
 }
 
-// restartRelevantChange says whether a spec differs in more than what acts in place: suspend and timeToLiveSeconds.
+// restartRelevantChange says whether a spec differs in more than what acts in place: suspend, timeToLiveSeconds and
+// restartPolicy.
 func restartRelevantChange(spec, old *sparkoperator.SparkApplicationSpec) bool {
 	a, b := *spec, *old
 	a.Suspend, b.Suspend = nil, nil
 	a.TimeToLiveSeconds, b.TimeToLiveSeconds = nil, nil
+	a.RestartPolicy, b.RestartPolicy = sparkoperator.RestartPolicy{}, sparkoperator.RestartPolicy{}
 	return !equality.Semantic.DeepEqual(&a, &b)
 }
 

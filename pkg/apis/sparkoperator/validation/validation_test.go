@@ -152,8 +152,8 @@ func TestValidateSparkApplication(t *testing.T) {
 		}},
 		{name: "a part of the block that is not supported", edit: func(app *sparkoperator.SparkApplication) {
 			gang(app)
-			app.Spec.Scheduling.AdmissionDeadlineSeconds = new(int64(900))
-		}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.admissionDeadlineSeconds", "not supported yet"}}},
+			app.Spec.Scheduling.PriorityClassName = new("high")
+		}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.priorityClassName", "not supported yet"}}},
 		{name: "gang with dynamic allocation", edit: func(app *sparkoperator.SparkApplication) {
 			gang(app)
 			app.Spec.DynamicAllocation = &sparkoperator.DynamicAllocation{Enabled: true}

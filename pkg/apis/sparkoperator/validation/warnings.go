@@ -23,7 +23,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/equality"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
-	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
@@ -56,28 +55,18 @@ func WarningsForSparkApplication(app, old *sparkoperator.SparkApplication) []str
 		// A stored object that breaks a newer rule still deserves to hear of its deprecated fields.
 		add(scheduling.DeprecationWarnings(&application.Spec, specPath)...)
 	}
-	add(restartPolicyWarnings(&application.Spec)...)
 	return warnings
 }
 
-// editWarnings says when an edit of the spec takes effect.
+// editWarnings says what an edit of the spec does to an application that has begun.
 func editWarnings(old *sparkoperator.SparkApplication) []string {
 	switch state := old.Status.AppState.State; {
-	case state == sparkoperator.ApplicationStateNew, state == sparkoperator.ApplicationStateSuspended: // nothing runs
+	case state == sparkoperator.ApplicationStateNew, state == sparkoperator.ApplicationStateSuspending,
+		state == sparkoperator.ApplicationStateSuspended: // nothing runs that the edit would end
 		return nil
 	case terminal(state):
-		return []string{fmt.Sprintf("%s: the application has ended (%s) and this release doesn't run it again after an edit; create a new SparkApplication",
-			specPath, state)}
+		return []string{fmt.Sprintf("%s: the application has ended (%s); the edit runs it again", specPath, state)}
 	default:
-		return []string{fmt.Sprintf("%s: the edit takes effect with the next attempt; the current one (%s) goes on with what it was started with",
-			specPath, state)}
+		return []string{fmt.Sprintf("%s: the edit ends the current attempt (%s) and starts another one", specPath, state)}
 	}
-}
-
-func restartPolicyWarnings(spec *v1beta2.SparkApplicationSpec) []string {
-	policy := spec.RestartPolicy.Type
-	if policy != v1beta2.RestartPolicyOnFailure && policy != v1beta2.RestartPolicyAlways {
-		return nil
-	}
-	return []string{fmt.Sprintf("%s: %q is stored, but this release runs one attempt", specPath.Child("restartPolicy", "type"), policy)}
 }

@@ -26,9 +26,8 @@ import (
 )
 
 const (
-	onFailureWarning = `spec.restartPolicy.type: "OnFailure" is stored, but this release runs one attempt`
-	runningWarning   = "spec: the edit takes effect with the next attempt; the current one (RUNNING) goes on with what it was started with"
-	completedWarning = "spec: the application has ended (COMPLETED) and this release doesn't run it again after an edit; create a new SparkApplication"
+	runningWarning   = "spec: the edit ends the current attempt (RUNNING) and starts another one"
+	completedWarning = "spec: the application has ended (COMPLETED); the edit runs it again"
 )
 
 func onFailure(app *sparkoperator.SparkApplication) {
@@ -43,11 +42,7 @@ func TestWarningsOnCreate(t *testing.T) {
 	}{
 		{"none", noScheduling, nil},
 		{"gang", gang, nil},
-		{"OnFailure", onFailure, []string{onFailureWarning}},
-		{"Always", func(app *sparkoperator.SparkApplication) {
-			app.Spec.RestartPolicy.Type = sparkoperator.RestartPolicyAlways
-		},
-			[]string{`spec.restartPolicy.type: "Always" is stored, but this release runs one attempt`}},
+		{"OnFailure", onFailure, nil},
 		{"of scheduling", func(app *sparkoperator.SparkApplication) {
 			gang(app)
 			withConf("spark.kubernetes.allocation.maximum", "5")(app)
@@ -84,7 +79,8 @@ func TestWarningsOnUpdate(t *testing.T) {
 	}{
 		{"nothing", onFailure, noScheduling, nil},
 		{"metadata", onFailure, func(app *sparkoperator.SparkApplication) { app.Labels = map[string]string{"a": "b"} }, nil},
-		{"of what is in use", onFailure, arguments, []string{onFailureWarning}},
+		{"the restart policy of a running application", withState(sparkoperator.ApplicationStateRunning), onFailure, nil},
+		{"of an application that is being suspended", withState(sparkoperator.ApplicationStateSuspending), arguments, nil},
 		{"before the first attempt", noScheduling, arguments, nil},
 		{"of a running application", withState(sparkoperator.ApplicationStateRunning), arguments, []string{runningWarning}},
 		{"of a suspended application", withState(sparkoperator.ApplicationStateSuspended), arguments, nil},
