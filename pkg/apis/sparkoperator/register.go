@@ -48,6 +48,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&SparkApplication{},
 		&SparkApplicationList{},
+		&ScheduledSparkApplication{},
+		&ScheduledSparkApplicationList{},
 	)
 	return nil
 }

@@ -46,6 +46,17 @@ func Funcs(runtimeserializer.CodecFactory) []any {
 			c.FillNoCustom(app)
 			v1beta2.SetObjectDefaults_SparkApplication(app)
 		},
+		func(schedule *sparkoperator.ScheduledSparkApplication, c randfill.Continue) {
+			c.FillNoCustom(schedule)
+			external := &v1beta2.ScheduledSparkApplication{}
+			utilruntime.Must(v1beta2.Convert_sparkoperator_ScheduledSparkApplication_To_v1beta2_ScheduledSparkApplication(schedule, external, nil))
+			v1beta2.SetObjectDefaults_ScheduledSparkApplication(external)
+			utilruntime.Must(v1beta2.Convert_v1beta2_ScheduledSparkApplication_To_sparkoperator_ScheduledSparkApplication(external, schedule, nil))
+		},
+		func(schedule *v1beta2.ScheduledSparkApplication, c randfill.Continue) {
+			c.FillNoCustom(schedule)
+			v1beta2.SetObjectDefaults_ScheduledSparkApplication(schedule)
+		},
 		func(template *runtime.RawExtension, c randfill.Continue) {
 			raw, err := json.Marshal(map[string]any{
 				"metadata": map[string]any{"labels": map[string]string{c.String(5): c.String(10)}},

@@ -45,6 +45,8 @@ func TestGolden(t *testing.T) {
 	options := roundtrip.NewCompatibilityTestOptions(newScheme())
 	options.TestDataDir = "testdata"
 	options.Complete(t)
-	options.Kinds = []schema.GroupVersionKind{v1beta2.SchemeGroupVersion.WithKind("SparkApplication")}
+	options.Kinds = []schema.GroupVersionKind{
+		v1beta2.SchemeGroupVersion.WithKind("SparkApplication"), v1beta2.SchemeGroupVersion.WithKind("ScheduledSparkApplication"),
+	}
 	options.Run(t)
 }

@@ -29,6 +29,7 @@ const (
 	defaultMemory               = "1g"
 	defaultInstances            = int32(1)
 	defaultRetryIntervalSeconds = int64(5)
+	defaultRunHistoryLimit      = int32(1)
 )
 
 // The Spark properties whose presence takes the place of a default of a typed field.
@@ -68,6 +69,20 @@ func SetDefaults_SparkApplicationSpec(spec *SparkApplicationSpec) {
 	// Scheduling intent without a policy is basic and never gang: basic can't hang.
 	if s := spec.Scheduling; s != nil && s.SchedulingPolicy == nil && s.BatchScheduler == nil {
 		s.SchedulingPolicy = &sparkoperator.SchedulingPolicy{Basic: &sparkoperator.BasicSchedulingPolicy{}}
+	}
+}
+
+// SetDefaults_ScheduledSparkApplicationSpec fills in what the user left open of a schedule. Its template gets the defaults of
+// an application by the function above.
+func SetDefaults_ScheduledSparkApplicationSpec(spec *ScheduledSparkApplicationSpec) {
+	if spec.ConcurrencyPolicy == "" {
+		spec.ConcurrencyPolicy = ConcurrencyAllow
+	}
+	if spec.SuccessfulRunHistoryLimit == nil {
+		spec.SuccessfulRunHistoryLimit = new(defaultRunHistoryLimit)
+	}
+	if spec.FailedRunHistoryLimit == nil {
+		spec.FailedRunHistoryLimit = new(defaultRunHistoryLimit)
 	}
 }
 

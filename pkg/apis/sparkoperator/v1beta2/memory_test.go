@@ -36,6 +36,8 @@ func TestHubIsMemoryIdentical(t *testing.T) {
 	seen := map[[2]reflect.Type]bool{}
 	assertIdentical(t, "SparkApplication", reflect.TypeFor[sparkoperator.SparkApplication](), reflect.TypeFor[v1beta2.SparkApplication](), seen)
 	assertIdentical(t, "SparkApplicationList", reflect.TypeFor[sparkoperator.SparkApplicationList](), reflect.TypeFor[v1beta2.SparkApplicationList](), seen)
+	assertIdentical(t, "ScheduledSparkApplication", reflect.TypeFor[sparkoperator.ScheduledSparkApplication](), reflect.TypeFor[v1beta2.ScheduledSparkApplication](), seen)
+	assertIdentical(t, "ScheduledSparkApplicationList", reflect.TypeFor[sparkoperator.ScheduledSparkApplicationList](), reflect.TypeFor[v1beta2.ScheduledSparkApplicationList](), seen)
 	assert.Greater(t, len(seen), 20, "the walk stopped early")
 }
 

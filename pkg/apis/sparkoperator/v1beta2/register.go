@@ -52,6 +52,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 	scheme.AddKnownTypes(SchemeGroupVersion,
 		&SparkApplication{},
 		&SparkApplicationList{},
+		&ScheduledSparkApplication{},
+		&ScheduledSparkApplicationList{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
@@ -59,13 +61,19 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 
 // addFieldLabelConversions names the fields that a field selector may use.
 func addFieldLabelConversions(scheme *runtime.Scheme) error {
-	return scheme.AddFieldLabelConversionFunc(SchemeGroupVersion.WithKind("SparkApplication"),
-		func(label, value string) (string, string, error) {
-			switch label {
-			case "metadata.name", "metadata.namespace":
-				return label, value, nil
-			default:
-				return "", "", fmt.Errorf("field label %q not supported for SparkApplication: it is metadata.name or metadata.namespace", label)
-			}
-		})
+	for _, kind := range []string{"SparkApplication", "ScheduledSparkApplication"} {
+		err := scheme.AddFieldLabelConversionFunc(SchemeGroupVersion.WithKind(kind),
+			func(label, value string) (string, string, error) {
+				switch label {
+				case "metadata.name", "metadata.namespace":
+					return label, value, nil
+				default:
+					return "", "", fmt.Errorf("field label %q not supported for %s: it is metadata.name or metadata.namespace", label, kind)
+				}
+			})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -26,23 +26,33 @@ import (
 )
 
 // addValidationFuncs registers the declarative rules, those that are written as tags beside the fields. They are
-// generated for the spec alone and not for the whole object: the status is written by the controller only, and the rules
+// generated for the specs alone and not for the whole objects: a status is written by the controller only, and the rules
 // of its metav1.Condition can't be generated outside of apimachinery.
 func addValidationFuncs(scheme *runtime.Scheme) error {
-	scheme.AddValidationFunc((*SparkApplication)(nil),
-		func(ctx context.Context, op operation.Operation, obj, oldObj any) field.ErrorList {
-			app, ok := obj.(*SparkApplication)
-			if !ok {
-				return field.ErrorList{field.InternalError(nil, fmt.Errorf("not a SparkApplication: %T", obj))}
-			}
-			if op.Request.SubresourcePath() != "/" {
-				return nil // a subresource never changes the spec
-			}
-			var oldSpec *SparkApplicationSpec
-			if old, ok := oldObj.(*SparkApplication); ok && old != nil {
-				oldSpec = &old.Spec
-			}
-			return Validate_SparkApplicationSpec(ctx, op, field.NewPath("spec"), &app.Spec, oldSpec)
-		})
+	scheme.AddValidationFunc((*SparkApplication)(nil), validateSpecOf(
+		func(app *SparkApplication) *SparkApplicationSpec { return &app.Spec }, Validate_SparkApplicationSpec))
+	scheme.AddValidationFunc((*ScheduledSparkApplication)(nil), validateSpecOf(
+		func(schedule *ScheduledSparkApplication) *ScheduledSparkApplicationSpec { return &schedule.Spec }, Validate_ScheduledSparkApplicationSpec))
 	return nil
+}
+
+// validateSpecOf makes what the scheme asks for of what is generated for a spec.
+func validateSpecOf[Object, Spec any](
+	specOf func(*Object) *Spec,
+	validate func(ctx context.Context, op operation.Operation, path *field.Path, spec, old *Spec) field.ErrorList,
+) func(ctx context.Context, op operation.Operation, obj, oldObj any) field.ErrorList {
+	return func(ctx context.Context, op operation.Operation, obj, oldObj any) field.ErrorList {
+		object, ok := obj.(*Object)
+		if !ok {
+			return field.ErrorList{field.InternalError(nil, fmt.Errorf("not a %T: %T", object, obj))}
+		}
+		if op.Request.SubresourcePath() != "/" {
+			return nil // a subresource never changes the spec
+		}
+		var oldSpec *Spec
+		if old, ok := oldObj.(*Object); ok && old != nil {
+			oldSpec = specOf(old)
+		}
+		return validate(ctx, op, field.NewPath("spec"), specOf(object), oldSpec)
+	}
 }

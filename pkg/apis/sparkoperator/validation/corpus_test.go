@@ -93,6 +93,9 @@ func applicationsOf(t *testing.T, file string) []*sparkoperator.SparkApplication
 			continue // another kind
 		}
 		require.NoError(t, err)
+		if _, ok := object.(*sparkoperator.ScheduledSparkApplication); ok {
+			continue // see TestScheduleOfTheCorpus
+		}
 		app, ok := object.(*sparkoperator.SparkApplication)
 		require.True(t, ok)
 		if app.Namespace == "" {

@@ -21,8 +21,10 @@ import (
 	"slices"
 
 	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
@@ -46,14 +48,20 @@ func WarningsForSparkApplication(app, old *sparkoperator.SparkApplication) []str
 	if old != nil && restartRelevantChange(&app.Spec, &old.Spec) {
 		add(editWarnings(old)...)
 	}
-	application := versioned(app)
-	resolved, errs := spark.Resolve(application, specPath)
+	add(specWarnings(versioned(app), specPath)...)
+	return warnings
+}
+
+// specWarnings says what of a spec, wherever it is, won't do what its author may think.
+func specWarnings(app *v1beta2.SparkApplication, path *field.Path) []string {
+	var warnings []string
+	resolved, errs := spark.Resolve(app, path)
 	if len(errs) == 0 && resolved != nil {
-		add(resolved.Warnings()...)
-		add(scheduling.Warnings(resolved, specPath)...)
+		warnings = append(warnings, resolved.Warnings()...)
+		warnings = append(warnings, scheduling.Warnings(resolved, path)...)
 	} else {
 		// A stored object that breaks a newer rule still deserves to hear of its deprecated fields.
-		add(scheduling.DeprecationWarnings(&application.Spec, specPath)...)
+		warnings = append(warnings, scheduling.DeprecationWarnings(&app.Spec, path)...)
 	}
 	return warnings
 }
