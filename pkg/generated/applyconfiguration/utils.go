@@ -70,6 +70,12 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &sparkoperatorv1beta2.PrometheusSpecApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("RestartPolicy"):
 		return &sparkoperatorv1beta2.RestartPolicyApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("ScheduledSparkApplication"):
+		return &sparkoperatorv1beta2.ScheduledSparkApplicationApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("ScheduledSparkApplicationSpec"):
+		return &sparkoperatorv1beta2.ScheduledSparkApplicationSpecApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("ScheduledSparkApplicationStatus"):
+		return &sparkoperatorv1beta2.ScheduledSparkApplicationStatusApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("SecretInfo"):
 		return &sparkoperatorv1beta2.SecretInfoApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("SparkApplication"):

@@ -56,6 +56,10 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1beta2.Port{}.OpenAPIModelName():                                            schema_pkg_apis_sparkoperator_v1beta2_Port(ref),
 		v1beta2.PrometheusSpec{}.OpenAPIModelName():                                  schema_pkg_apis_sparkoperator_v1beta2_PrometheusSpec(ref),
 		v1beta2.RestartPolicy{}.OpenAPIModelName():                                   schema_pkg_apis_sparkoperator_v1beta2_RestartPolicy(ref),
+		v1beta2.ScheduledSparkApplication{}.OpenAPIModelName():                       schema_pkg_apis_sparkoperator_v1beta2_ScheduledSparkApplication(ref),
+		v1beta2.ScheduledSparkApplicationList{}.OpenAPIModelName():                   schema_pkg_apis_sparkoperator_v1beta2_ScheduledSparkApplicationList(ref),
+		v1beta2.ScheduledSparkApplicationSpec{}.OpenAPIModelName():                   schema_pkg_apis_sparkoperator_v1beta2_ScheduledSparkApplicationSpec(ref),
+		v1beta2.ScheduledSparkApplicationStatus{}.OpenAPIModelName():                 schema_pkg_apis_sparkoperator_v1beta2_ScheduledSparkApplicationStatus(ref),
 		v1beta2.SecretInfo{}.OpenAPIModelName():                                      schema_pkg_apis_sparkoperator_v1beta2_SecretInfo(ref),
 		v1beta2.SparkApplication{}.OpenAPIModelName():                                schema_pkg_apis_sparkoperator_v1beta2_SparkApplication(ref),
 		v1beta2.SparkApplicationList{}.OpenAPIModelName():                            schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationList(ref),
@@ -2225,6 +2229,281 @@ func schema_pkg_apis_sparkoperator_v1beta2_RestartPolicy(ref common.ReferenceCal
 				},
 			},
 		},
+	}
+}
+
+func schema_pkg_apis_sparkoperator_v1beta2_ScheduledSparkApplication(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ScheduledSparkApplication creates a SparkApplication whenever its schedule says so.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is the standard object metadata. The name is a DNS-1035 label of at most 63 characters.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ObjectMeta{}.OpenAPIModelName()),
+						},
+					},
+					"spec": {
+						SchemaProps: spec.SchemaProps{
+							Description: "spec is what to run and when.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1beta2.ScheduledSparkApplicationSpec{}.OpenAPIModelName()),
+						},
+					},
+					"status": {
+						SchemaProps: spec.SchemaProps{
+							Description: "status is what the controller has observed.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1beta2.ScheduledSparkApplicationStatus{}.OpenAPIModelName()),
+						},
+					},
+				},
+				Required: []string{"spec"},
+			},
+		},
+		Dependencies: []string{
+			v1beta2.ScheduledSparkApplicationSpec{}.OpenAPIModelName(), v1beta2.ScheduledSparkApplicationStatus{}.OpenAPIModelName(), metav1.ObjectMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_sparkoperator_v1beta2_ScheduledSparkApplicationList(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ScheduledSparkApplicationList is a list of ScheduledSparkApplications.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"metadata": {
+						SchemaProps: spec.SchemaProps{
+							Description: "metadata is the standard list metadata.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(metav1.ListMeta{}.OpenAPIModelName()),
+						},
+					},
+					"items": {
+						SchemaProps: spec.SchemaProps{
+							Description: "items are the schedules.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Ref: ref(v1beta2.ScheduledSparkApplication{}.OpenAPIModelName()),
+									},
+								},
+							},
+						},
+					},
+				},
+				Required: []string{"items"},
+			},
+		},
+		Dependencies: []string{
+			v1beta2.ScheduledSparkApplication{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_sparkoperator_v1beta2_ScheduledSparkApplicationSpec(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ScheduledSparkApplicationSpec says what to run and when.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"schedule": {
+						SchemaProps: spec.SchemaProps{
+							Description: "schedule says when to run: five fields of cron (minute, hour, day of the month, month, day of the week), or one of @yearly, @monthly, @weekly, @daily, @hourly and \"@every <duration>\". It may start with \"CRON_TZ=<zone> \", which takes the place of timeZone.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"timeZone": {
+						SchemaProps: spec.SchemaProps{
+							Description: "timeZone is the name of the time zone, in the IANA database, that the schedule is read in. Default: the time zone of the server, which is UTC in its image.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"template": {
+						SchemaProps: spec.SchemaProps{
+							Description: "template is the spec of the SparkApplications that are created. An edit of it, its scheduling block included, is for the next run.",
+							Default:     map[string]interface{}{},
+							Ref:         ref(v1beta2.SparkApplicationSpec{}.OpenAPIModelName()),
+						},
+					},
+					"suspend": {
+						SchemaProps: spec.SchemaProps{
+							Description: "suspend keeps new runs from being started while it is true. A run that has started goes on.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"concurrencyPolicy": {
+						SchemaProps: spec.SchemaProps{
+							Description: "concurrencyPolicy says what becomes of a run that is due while an earlier one has not ended. Default: Allow.\n\nPossible enum values:\n - `\"Allow\"` starts the run beside the earlier ones.\n - `\"Forbid\"` leaves the run out.\n - `\"Replace\"` deletes the earlier ones and starts the run.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"Allow", "Forbid", "Replace"},
+						},
+					},
+					"successfulRunHistoryLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "successfulRunHistoryLimit is how many completed runs are kept. Default: 1.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"failedRunHistoryLimit": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failedRunHistoryLimit is how many failed runs are kept. Default: 1.",
+							Type:        []string{"integer"},
+							Format:      "int32",
+						},
+					},
+					"startingDeadlineSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "startingDeadlineSeconds is how many seconds after its time a run may still be started. One that can't be is missed. Default: no limit; of the runs that were missed, the last one is made up for.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+				Required: []string{"schedule", "template"},
+			},
+		},
+		Dependencies: []string{
+			v1beta2.SparkApplicationSpec{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_sparkoperator_v1beta2_ScheduledSparkApplicationStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "ScheduledSparkApplicationStatus is what the controller has observed of a schedule.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"lastRun": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lastRun is when the last run was started.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"nextRun": {
+						SchemaProps: spec.SchemaProps{
+							Description: "nextRun is when the next run is due. It is in the past while that run can't be started.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"lastRunName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lastRunName is the name of the SparkApplication of the last run.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"pastSuccessfulRunNames": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "pastSuccessfulRunNames are the names of the completed runs that are kept, the latest first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"pastFailedRunNames": {
+						VendorExtensible: spec.VendorExtensible{
+							Extensions: spec.Extensions{
+								"x-kubernetes-list-type": "atomic",
+							},
+						},
+						SchemaProps: spec.SchemaProps{
+							Description: "pastFailedRunNames are the names of the failed runs that are kept, the latest first.",
+							Type:        []string{"array"},
+							Items: &spec.SchemaOrArray{
+								Schema: &spec.Schema{
+									SchemaProps: spec.SchemaProps{
+										Type:   []string{"string"},
+										Format: "",
+									},
+								},
+							},
+						},
+					},
+					"scheduleState": {
+						SchemaProps: spec.SchemaProps{
+							Description: "scheduleState says whether runs are started.\n\nPossible enum values:\n - `\"\"` is the state of a schedule that the controller has not handled yet.\n - `\"FailedValidation\"` says that the schedule can't be read, or that the last run that was due was refused as invalid. The next run is tried nevertheless, and an edit of the spec is looked at anew.\n - `\"Scheduled\"` says that the next run is waited for.\n - `\"Validating\"` is part of the API for the sake of old clients and is never set.",
+							Type:        []string{"string"},
+							Format:      "",
+							Enum:        []interface{}{"", "FailedValidation", "Scheduled", "Validating"},
+						},
+					},
+					"reason": {
+						SchemaProps: spec.SchemaProps{
+							Description: "reason says what is wrong with the schedule, or why the last run that was due could not be started.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"lastScheduledTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "lastScheduledTime is the time that the last run was due at. \"@every\" counts from it.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"observedGeneration": {
+						SchemaProps: spec.SchemaProps{
+							Description: "observedGeneration is the generation of the spec that the status holds for.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
 	}
 }
 

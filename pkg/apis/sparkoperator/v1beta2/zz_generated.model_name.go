@@ -117,6 +117,26 @@ func (in RestartPolicy) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ScheduledSparkApplication) OpenAPIModelName() string {
+	return "io.k8s.sparkoperator.v1beta2.ScheduledSparkApplication"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ScheduledSparkApplicationList) OpenAPIModelName() string {
+	return "io.k8s.sparkoperator.v1beta2.ScheduledSparkApplicationList"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ScheduledSparkApplicationSpec) OpenAPIModelName() string {
+	return "io.k8s.sparkoperator.v1beta2.ScheduledSparkApplicationSpec"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in ScheduledSparkApplicationStatus) OpenAPIModelName() string {
+	return "io.k8s.sparkoperator.v1beta2.ScheduledSparkApplicationStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in SecretInfo) OpenAPIModelName() string {
 	return "io.k8s.sparkoperator.v1beta2.SecretInfo"
 }

@@ -75,6 +75,21 @@ func Validate_BatchSchedulerSpec(
 	return errs
 }
 
+var symbolsForConcurrencyPolicy = sets.New(ConcurrencyAllow, ConcurrencyForbid, ConcurrencyReplace)
+
+// Validate_ConcurrencyPolicy validates an instance of ConcurrencyPolicy according
+// to declarative validation rules in the API schema.
+func Validate_ConcurrencyPolicy(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ConcurrencyPolicy) (errs field.ErrorList) {
+
+	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForConcurrencyPolicy, nil); len(e) != 0 {
+		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
 var symbolsForDeployMode = sets.New(ClientMode, ClusterMode)
 
 // Validate_DeployMode validates an instance of DeployMode according
@@ -795,6 +810,245 @@ func Validate_RestartPolicyType(
 
 	if e := validate.Enum(ctx, op, fldPath, obj, oldObj, symbolsForRestartPolicyType, nil); len(e) != 0 {
 		errs = append(errs, e...)
+	}
+
+	return errs
+}
+
+// Validate_ScheduledSparkApplicationSpec validates an instance of ScheduledSparkApplicationSpec according
+// to declarative validation rules in the API schema.
+func Validate_ScheduledSparkApplicationSpec(
+	ctx context.Context, op operation.Operation, fldPath *field.Path,
+	obj, oldObj *ScheduledSparkApplicationSpec) (errs field.ErrorList) {
+
+	{ // field ScheduledSparkApplicationSpec.Schedule
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.RequiredValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				errs = append(errs, e...)
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ScheduledSparkApplicationSpec) *string {
+				return &oldObj.Schedule
+			})
+		errs = append(errs, fn(fldPath.Child("schedule"), &obj.Schedule, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ScheduledSparkApplicationSpec.TimeZone
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *string,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ScheduledSparkApplicationSpec) *string {
+				return &oldObj.TimeZone
+			})
+		errs = append(errs, fn(fldPath.Child("timeZone"), &obj.TimeZone, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ScheduledSparkApplicationSpec.Template
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *SparkApplicationSpec,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if equality.Semantic.DeepEqual(obj, oldObj) {
+					return nil
+				}
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_SparkApplicationSpec(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ScheduledSparkApplicationSpec) *SparkApplicationSpec {
+				return &oldObj.Template
+			})
+		errs = append(errs, fn(fldPath.Child("template"), &obj.Template, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ScheduledSparkApplicationSpec.Suspend
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *bool,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ScheduledSparkApplicationSpec) *bool {
+				return oldObj.Suspend
+			})
+		errs = append(errs, fn(fldPath.Child("suspend"), obj.Suspend, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ScheduledSparkApplicationSpec.ConcurrencyPolicy
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *ConcurrencyPolicy,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalValue(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			// call the type's validation function
+			errs = append(errs, Validate_ConcurrencyPolicy(ctx, op, fldPath, obj, oldObj)...)
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ScheduledSparkApplicationSpec) *ConcurrencyPolicy {
+				return &oldObj.ConcurrencyPolicy
+			})
+		errs = append(errs, fn(fldPath.Child("concurrencyPolicy"), &obj.ConcurrencyPolicy, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ScheduledSparkApplicationSpec.SuccessfulRunHistoryLimit
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ScheduledSparkApplicationSpec) *int32 {
+				return oldObj.SuccessfulRunHistoryLimit
+			})
+		errs = append(errs, fn(fldPath.Child("successfulRunHistoryLimit"), obj.SuccessfulRunHistoryLimit, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ScheduledSparkApplicationSpec.FailedRunHistoryLimit
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int32,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 0); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ScheduledSparkApplicationSpec) *int32 {
+				return oldObj.FailedRunHistoryLimit
+			})
+		errs = append(errs, fn(fldPath.Child("failedRunHistoryLimit"), obj.FailedRunHistoryLimit, oldVal, oldObj != nil)...)
+	}
+
+	{ // field ScheduledSparkApplicationSpec.StartingDeadlineSeconds
+		fn := func(
+			fldPath *field.Path,
+			obj, oldObj *int64,
+			oldValueCorrelated bool) (errs field.ErrorList) {
+			// don't revalidate unchanged data
+			if oldValueCorrelated && op.Type == operation.Update {
+				if obj == oldObj || (obj != nil && oldObj != nil && *obj == *oldObj) {
+					return nil
+				}
+			}
+			// call field-attached validations
+			earlyReturn := false
+			if e := validate.OptionalPointer(ctx, op, fldPath, obj, oldObj).MarkShortCircuit(); len(e) != 0 {
+				earlyReturn = true
+			}
+			if earlyReturn {
+				return // do not proceed
+			}
+			if e := validate.Minimum(ctx, op, fldPath, obj, oldObj, 1); len(e) != 0 {
+				errs = append(errs, e...)
+			}
+			return
+		}
+		oldVal := safe.Field(oldObj,
+			func(oldObj *ScheduledSparkApplicationSpec) *int64 {
+				return oldObj.StartingDeadlineSeconds
+			})
+		errs = append(errs, fn(fldPath.Child("startingDeadlineSeconds"), obj.StartingDeadlineSeconds, oldVal, oldObj != nil)...)
 	}
 
 	return errs

@@ -39,6 +39,16 @@ func Parser() *typed.Parser {
 var parserOnce sync.Once
 var parser *typed.Parser
 var schemaYAML = typed.YAMLObject(`types:
+- name: com.github.spark-apiserver.spark-apiserver.pkg.apis.sparkoperator.v1beta2.ScheduledSparkApplication
+  scalar: untyped
+  list:
+    elementType:
+      namedType: __untyped_atomic_
+    elementRelationship: atomic
+  map:
+    elementType:
+      namedType: __untyped_deduced_
+    elementRelationship: separable
 - name: com.github.spark-apiserver.spark-apiserver.pkg.apis.sparkoperator.v1beta2.SparkApplication
   scalar: untyped
   list:

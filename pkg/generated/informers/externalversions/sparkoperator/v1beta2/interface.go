@@ -24,6 +24,8 @@ import (
 
 // Interface provides access to all the informers in this group version.
 type Interface interface {
+	// ScheduledSparkApplications returns a ScheduledSparkApplicationInformer.
+	ScheduledSparkApplications() TypedScheduledSparkApplicationInformer
 	// SparkApplications returns a SparkApplicationInformer.
 	SparkApplications() TypedSparkApplicationInformer
 }
@@ -37,6 +39,11 @@ type version struct {
 // New returns a new Interface.
 func New(f internalinterfaces.SharedInformerFactory, namespace string, tweakListOptions internalinterfaces.TweakListOptionsFunc) Interface {
 	return &version{factory: f, namespace: namespace, tweakListOptions: tweakListOptions}
+}
+
+// ScheduledSparkApplications returns a TypedScheduledSparkApplicationInformer.
+func (v *version) ScheduledSparkApplications() TypedScheduledSparkApplicationInformer {
+	return &scheduledSparkApplicationInformer{factory: v.factory, namespace: v.namespace, tweakListOptions: v.tweakListOptions}
 }
 
 // SparkApplications returns a TypedSparkApplicationInformer.

@@ -18,4 +18,6 @@ limitations under the License.
 
 package v1beta2
 
+type ScheduledSparkApplicationExpansion interface{}
+
 type SparkApplicationExpansion interface{}

@@ -28,12 +28,17 @@ import (
 
 type SparkoperatorV1beta2Interface interface {
 	RESTClient() rest.Interface
+	ScheduledSparkApplicationsGetter
 	SparkApplicationsGetter
 }
 
 // SparkoperatorV1beta2Client is used to interact with features provided by the sparkoperator.k8s.io group.
 type SparkoperatorV1beta2Client struct {
 	restClient rest.Interface
+}
+
+func (c *SparkoperatorV1beta2Client) ScheduledSparkApplications(namespace string) ScheduledSparkApplicationInterface {
+	return newScheduledSparkApplications(c, namespace)
 }
 
 func (c *SparkoperatorV1beta2Client) SparkApplications(namespace string) SparkApplicationInterface {
