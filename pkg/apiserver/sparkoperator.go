@@ -22,6 +22,7 @@ import (
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	scheduledsparkapplicationstorage "github.com/spark-apiserver/spark-apiserver/pkg/registry/sparkoperator/scheduledsparkapplication/storage"
 	sparkapplicationstorage "github.com/spark-apiserver/spark-apiserver/pkg/registry/sparkoperator/sparkapplication/storage"
 )
 
@@ -32,10 +33,16 @@ func (c CompletedConfig) sparkOperatorGroup() (*genericapiserver.APIGroupInfo, e
 	if err != nil {
 		return nil, err
 	}
+	schedules, scheduleStatus, err := scheduledsparkapplicationstorage.NewREST(Scheme, c.extra.FeatureGate, c.generic.RESTOptionsGetter)
+	if err != nil {
+		return nil, err
+	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(sparkoperator.GroupName, Scheme, ParameterCodec, Codecs)
 	group.VersionedResourcesStorageMap[v1beta2.SchemeGroupVersion.Version] = map[string]rest.Storage{
-		"sparkapplications":        applications,
-		"sparkapplications/status": applicationStatus,
+		"sparkapplications":                 applications,
+		"sparkapplications/status":          applicationStatus,
+		"scheduledsparkapplications":        schedules,
+		"scheduledsparkapplications/status": scheduleStatus,
 	}
 	return &group, nil
 }

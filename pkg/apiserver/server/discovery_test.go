@@ -19,6 +19,7 @@ package server
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -39,15 +40,17 @@ func TestDiscovery(t *testing.T) {
 	var names []string
 	for _, resource := range resources.APIResources {
 		names = append(names, resource.Name)
-		if resource.Name == "sparkapplications" {
-			assert.Equal(t, []string{"sparkapp", "sparkapps"}, resource.ShortNames)
+		if short, ok := map[string]string{"sparkapplications": "sparkapp", "scheduledsparkapplications": "scheduledsparkapp"}[resource.Name]; ok {
+			assert.Equal(t, []string{short, short + "s"}, resource.ShortNames)
 			assert.Equal(t, []string{"all"}, resource.Categories)
-			assert.Equal(t, "sparkapplication", resource.SingularName)
+			assert.Equal(t, strings.TrimSuffix(resource.Name, "s"), resource.SingularName)
 			assert.True(t, resource.Namespaced)
 			assert.ElementsMatch(t, []string{"create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"}, resource.Verbs)
 		}
 	}
-	assert.Equal(t, []string{"sparkapplications", "sparkapplications/status"}, names)
+	assert.ElementsMatch(t, []string{
+		"sparkapplications", "sparkapplications/status", "scheduledsparkapplications", "scheduledsparkapplications/status",
+	}, names)
 
 	// As kubectl finds what a user types.
 	cached := memory.NewMemCacheClient(s.typed.Discovery())
@@ -56,6 +59,11 @@ func TestDiscovery(t *testing.T) {
 		got, err := mapper.ResourceFor(v1beta2.SchemeGroupVersion.WithResource(typed).GroupResource().WithVersion(""))
 		require.NoError(t, err, typed)
 		assert.Equal(t, applicationsResource, got, typed)
+	}
+	for _, typed := range []string{"scheduledsparkapp", "scheduledsparkapps", "scheduledsparkapplication", "scheduledsparkapplications"} {
+		got, err := mapper.ResourceFor(v1beta2.SchemeGroupVersion.WithResource(typed).GroupResource().WithVersion(""))
+		require.NoError(t, err, typed)
+		assert.Equal(t, v1beta2.SchemeGroupVersion.WithResource("scheduledsparkapplications"), got, typed)
 	}
 }
 
@@ -67,8 +75,10 @@ func TestAggregatedDiscovery(t *testing.T) {
 	require.Len(t, list.Items, 1)
 	assert.Equal(t, "sparkoperator.k8s.io", list.Items[0].Name)
 	require.Len(t, list.Items[0].Versions, 1)
-	require.Len(t, list.Items[0].Versions[0].Resources, 1)
-	assert.Equal(t, "status", list.Items[0].Versions[0].Resources[0].Subresources[0].Subresource)
+	require.Len(t, list.Items[0].Versions[0].Resources, 2)
+	for _, resource := range list.Items[0].Versions[0].Resources {
+		assert.Equal(t, "status", resource.Subresources[0].Subresource, resource.Resource)
+	}
 }
 
 func TestOpenAPI(t *testing.T) {

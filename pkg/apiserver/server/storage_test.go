@@ -22,6 +22,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	clientv3 "go.etcd.io/etcd/client/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
@@ -55,6 +56,32 @@ func TestKeyAndEncoding(t *testing.T) {
 	assert.Equal(t, v1beta2.SchemeGroupVersion.String(), unknown.APIVersion)
 	assert.Equal(t, "SparkApplication", unknown.Kind)
 	stored := &v1beta2.SparkApplication{}
+	require.NoError(t, stored.Unmarshal(unknown.Raw))
+	assert.Equal(t, created.Spec, stored.Spec)
+	assert.Equal(t, created.UID, stored.UID)
+}
+
+// TestKeyAndEncodingOfSchedules does the same for schedules.
+func TestKeyAndEncodingOfSchedules(t *testing.T) {
+	s := newSuite(t)
+	created, err := s.typed.SparkoperatorV1beta2().ScheduledSparkApplications(s.namespace).Create(t.Context(), &v1beta2.ScheduledSparkApplication{
+		ObjectMeta: metav1.ObjectMeta{Name: "nightly"},
+		Spec:       v1beta2.ScheduledSparkApplicationSpec{Schedule: "0 2 * * *", Template: application("pi").Spec},
+	}, metav1.CreateOptions{})
+	require.NoError(t, err)
+	assert.Equal(t, v1beta2.ConcurrencyAllow, created.Spec.ConcurrencyPolicy, "defaults are seen")
+	assert.Equal(t, new("1g"), created.Spec.Template.Driver.Memory, "those of the template as well")
+	server, err := shared()
+	require.NoError(t, err)
+	response, err := storeClient(t, server.StoreEndpoint()).Get(t.Context(), "/spark-apiserver/sparkoperator.k8s.io/scheduledsparkapplications/"+s.namespace+"/nightly")
+	require.NoError(t, err)
+	require.Len(t, response.Kvs, 1)
+	value := response.Kvs[0].Value
+	assert.Equal(t, "k8s\x00", string(value[:4]), "protobuf")
+	unknown := &runtime.Unknown{}
+	require.NoError(t, unknown.Unmarshal(value[4:]))
+	assert.Equal(t, "ScheduledSparkApplication", unknown.Kind)
+	stored := &v1beta2.ScheduledSparkApplication{}
 	require.NoError(t, stored.Unmarshal(unknown.Raw))
 	assert.Equal(t, created.Spec, stored.Spec)
 	assert.Equal(t, created.UID, stored.UID)

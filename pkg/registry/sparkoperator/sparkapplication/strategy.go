@@ -94,12 +94,9 @@ func (*sparkApplicationStrategy) WarningsOnCreate(_ context.Context, obj runtime
 	return validation.WarningsForSparkApplication(obj.(*sparkoperator.SparkApplication), nil)
 }
 
-// Canonicalize sorts the keys of the pod templates. They are kept as the JSON that the user sent, and the same manifest
-// sent by another client, whose keys come in another order, is no change.
+// Canonicalize brings the pod templates into the form that they are compared in.
 func (*sparkApplicationStrategy) Canonicalize(obj runtime.Object) {
-	app := obj.(*sparkoperator.SparkApplication)
-	canonicalizeTemplate(app.Spec.Driver.Template)
-	canonicalizeTemplate(app.Spec.Executor.Template)
+	CanonicalizeSpec(&obj.(*sparkoperator.SparkApplication).Spec)
 }
 
 // AllowCreateOnUpdate is false: an application is made by POST or by apply.

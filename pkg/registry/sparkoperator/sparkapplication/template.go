@@ -23,7 +23,16 @@ import (
 	"io"
 
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
 )
+
+// CanonicalizeSpec sorts the keys of the pod templates of a spec, wherever it is. They are kept as the JSON that the user
+// sent, and the same manifest sent by another client, whose keys come in another order, is no change.
+func CanonicalizeSpec(spec *sparkoperator.SparkApplicationSpec) {
+	canonicalizeTemplate(spec.Driver.Template)
+	canonicalizeTemplate(spec.Executor.Template)
+}
 
 // canonicalizeTemplate rewrites a pod template in place with sorted keys and without white space. Numbers keep the digits
 // that they were written with. What is no JSON stays as it is, for validation to refuse.

@@ -1,0 +1,193 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package storage
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	genericapirequest "k8s.io/apiserver/pkg/endpoints/request"
+	"k8s.io/apiserver/pkg/registry/generic"
+	genericregistrytest "k8s.io/apiserver/pkg/registry/generic/testing"
+	"k8s.io/apiserver/pkg/registry/rest"
+	serverstorage "k8s.io/apiserver/pkg/server/storage"
+	etcd3testing "k8s.io/apiserver/pkg/storage/etcd3/testing"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/install"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/features"
+)
+
+func newScheme() *runtime.Scheme {
+	scheme := runtime.NewScheme()
+	install.Install(scheme)
+	return scheme
+}
+
+func newStorage(t *testing.T) (*REST, *StatusREST) {
+	t.Helper()
+	scheme := newScheme()
+	_, config := etcd3testing.NewUnsecuredEtcd3TestClientServer(t)
+	factory := serverstorage.NewDefaultStorageFactory(*config, runtime.ContentTypeProtobuf, serializer.NewCodecFactory(scheme),
+		serverstorage.NewDefaultResourceEncodingConfig(scheme), serverstorage.NewResourceConfig(), nil)
+	storageConfig, err := factory.NewConfig(sparkoperator.Resource("scheduledsparkapplications"), nil)
+	require.NoError(t, err)
+	schedules, status, err := NewREST(scheme, features.NewFeatureGate(), generic.RESTOptions{
+		StorageConfig:           storageConfig,
+		Decorator:               generic.UndecoratedStorage,
+		DeleteCollectionWorkers: 1,
+		ResourcePrefix:          "sparkoperator.k8s.io/scheduledsparkapplications",
+	})
+	require.NoError(t, err)
+	t.Cleanup(schedules.Destroy)
+	return schedules, status
+}
+
+func newTester(t *testing.T, schedules *REST) *genericregistrytest.Tester {
+	t.Helper()
+	return genericregistrytest.New(t, schedules.Store).SetRequestInfo(requestInfo(""))
+}
+
+func requestInfo(subresource string) *genericapirequest.RequestInfo {
+	return &genericapirequest.RequestInfo{
+		IsResourceRequest: true,
+		APIGroup:          sparkoperator.GroupName,
+		APIVersion:        v1beta2.SchemeGroupVersion.Version,
+		Resource:          "scheduledsparkapplications",
+		Subresource:       subresource,
+	}
+}
+
+func newSchedule() *sparkoperator.ScheduledSparkApplication {
+	versioned := &v1beta2.ScheduledSparkApplication{
+		ObjectMeta: metav1.ObjectMeta{Name: "pi", Namespace: metav1.NamespaceDefault},
+		Spec: v1beta2.ScheduledSparkApplicationSpec{
+			Schedule: "@hourly",
+			Template: v1beta2.SparkApplicationSpec{
+				SparkVersion:        "4.0.1",
+				Image:               new("spark:4.0.1"),
+				MainClass:           new("org.apache.spark.examples.SparkPi"),
+				MainApplicationFile: new("local:///opt/spark/examples/jars/spark-examples.jar"),
+			},
+		},
+	}
+	newScheme().Default(versioned)
+	hub := &sparkoperator.ScheduledSparkApplication{}
+	if err := v1beta2.Convert_v1beta2_ScheduledSparkApplication_To_sparkoperator_ScheduledSparkApplication(versioned, hub, nil); err != nil {
+		panic(err)
+	}
+	return hub
+}
+
+func TestCreate(t *testing.T) {
+	schedules, _ := newStorage(t)
+	valid := newSchedule()
+	valid.ObjectMeta = metav1.ObjectMeta{}
+	noSchedule := newSchedule()
+	noSchedule.ObjectMeta = metav1.ObjectMeta{Name: "no-schedule"}
+	noSchedule.Spec.Schedule = ""
+	newTester(t, schedules).TestCreate(valid,
+		&sparkoperator.ScheduledSparkApplication{ObjectMeta: metav1.ObjectMeta{Name: "*badName"}}, noSchedule)
+}
+
+func TestUpdate(t *testing.T) {
+	schedules, _ := newStorage(t)
+	newTester(t, schedules).TestUpdate(newSchedule(),
+		func(obj runtime.Object) runtime.Object {
+			schedule := obj.(*sparkoperator.ScheduledSparkApplication)
+			schedule.Spec.Template.Arguments = []string{"1000"}
+			return schedule
+		},
+		func(obj runtime.Object) runtime.Object {
+			schedule := obj.(*sparkoperator.ScheduledSparkApplication)
+			schedule.Spec.Template.SparkVersion = ""
+			return schedule
+		},
+	)
+}
+
+func TestDelete(t *testing.T) {
+	schedules, _ := newStorage(t)
+	newTester(t, schedules).TestDelete(newSchedule())
+}
+
+func TestGet(t *testing.T) {
+	schedules, _ := newStorage(t)
+	newTester(t, schedules).TestGet(newSchedule())
+}
+
+func TestList(t *testing.T) {
+	schedules, _ := newStorage(t)
+	newTester(t, schedules).TestList(newSchedule())
+}
+
+func TestWatch(t *testing.T) {
+	schedules, _ := newStorage(t)
+	schedule := newSchedule()
+	schedule.Labels = map[string]string{"team": "a"}
+	newTester(t, schedules).TestWatch(schedule,
+		[]labels.Set{{}, {"team": "a"}},
+		[]labels.Set{{"team": "b"}},
+		[]fields.Set{{"metadata.name": "pi"}},
+		[]fields.Set{{"metadata.name": "other"}},
+	)
+}
+
+func TestNames(t *testing.T) {
+	schedules, _ := newStorage(t)
+	assert.Equal(t, []string{"scheduledsparkapp", "scheduledsparkapps"}, schedules.ShortNames())
+	assert.Equal(t, []string{"all"}, schedules.Categories())
+	assert.Equal(t, "scheduledsparkapplication", schedules.GetSingularName())
+}
+
+func TestStatusIsKeptApart(t *testing.T) {
+	schedules, status := newStorage(t)
+	ctx := genericapirequest.WithRequestInfo(genericapirequest.WithNamespace(t.Context(), metav1.NamespaceDefault), requestInfo(""))
+	forged := newSchedule()
+	forged.Status.LastRunName = "forged"
+	obj, err := schedules.Create(ctx, forged, rest.ValidateAllObjectFunc, &metav1.CreateOptions{})
+	require.NoError(t, err)
+	created := obj.(*sparkoperator.ScheduledSparkApplication)
+	assert.Empty(t, created.Status.LastRunName)
+
+	changed := created.DeepCopy()
+	changed.Status.LastRunName = "real"
+	changed.Spec.Template.Arguments = []string{"forged"}
+	statusCtx := genericapirequest.WithRequestInfo(ctx, requestInfo("status"))
+	obj, _, err = status.Update(statusCtx, "pi", rest.DefaultUpdatedObjectInfo(changed), rest.ValidateAllObjectFunc,
+		rest.ValidateAllObjectUpdateFunc, true, &metav1.UpdateOptions{})
+	require.NoError(t, err)
+	updated := obj.(*sparkoperator.ScheduledSparkApplication)
+	assert.Equal(t, "real", updated.Status.LastRunName)
+	assert.Empty(t, updated.Spec.Template.Arguments)
+	assert.EqualValues(t, 1, updated.Generation)
+
+	// A subresource creates nothing, even if it is asked to.
+	missing := changed.DeepCopy()
+	missing.Name, missing.ResourceVersion = "missing", ""
+	_, _, err = status.Update(statusCtx, "missing", rest.DefaultUpdatedObjectInfo(missing), rest.ValidateAllObjectFunc,
+		rest.ValidateAllObjectUpdateFunc, true, &metav1.UpdateOptions{})
+	assert.True(t, apierrors.IsNotFound(err), err)
+}
