@@ -33,7 +33,7 @@ type ExtraConfig struct {
 	FeatureGate featuregate.FeatureGate
 	// Controllers are the names of the controllers to run, of those that ControllerNames knows.
 	Controllers []string
-	// Workers is how many applications a controller handles at a time.
+	// Workers is how many objects a controller handles at a time.
 	Workers int
 	// SparkApplications are what holds for every SparkApplication.
 	SparkApplications sparkapplication.Settings

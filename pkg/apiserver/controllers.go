@@ -46,7 +46,8 @@ type newController func(ctx context.Context, client versioned.Interface, config 
 
 // controllers are those that there are, by name.
 var controllers = map[string]newController{
-	"sparkapplication": newSparkApplicationController,
+	"scheduledsparkapplication": newScheduledSparkApplicationController,
+	"sparkapplication":          newSparkApplicationController,
 }
 
 // ControllerNames returns the names of the controllers that there are.

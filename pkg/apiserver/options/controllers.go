@@ -33,7 +33,7 @@ const defaultWorkers = 16
 type ControllerOptions struct {
 	// Selection names controllers as kube-controller-manager does: "*" is all, "name" one more, "-name" one less.
 	Selection []string
-	// Workers is how many applications are handled at a time.
+	// Workers is how many objects each controller handles at a time.
 	Workers int
 	// SparkApplications are what holds for every SparkApplication.
 	SparkApplications sparkapplication.Settings
@@ -46,8 +46,8 @@ func newControllerOptions() *ControllerOptions {
 func (o *ControllerOptions) addFlags(fs *pflag.FlagSet) {
 	fs.StringSliceVar(&o.Selection, "controllers", o.Selection,
 		"Controllers that this replica runs, comma separated: '*' means all, 'name' one of them, '-name' all but this one, and '-*' or "+
-			"nothing none at all. There is: sparkapplication.")
-	fs.IntVar(&o.Workers, "workers", o.Workers, "How many applications a controller handles at a time.")
+			"nothing none at all. There are: scheduledsparkapplication, sparkapplication.")
+	fs.IntVar(&o.Workers, "workers", o.Workers, "How many objects a controller handles at a time.")
 	addSparkApplicationFlags(fs, &o.SparkApplications)
 }
 
@@ -69,7 +69,7 @@ func (o *ControllerOptions) validate(known []string) []error {
 	for _, entry := range o.Selection {
 		name := strings.TrimPrefix(entry, "-")
 		if name != "*" && name != "" && !slices.Contains(known, name) {
-			errs = append(errs, fmt.Errorf("--controllers: there is no controller %q (there is: %s)", name, strings.Join(known, ", ")))
+			errs = append(errs, fmt.Errorf("--controllers: there is no controller %q (there are: %s)", name, strings.Join(known, ", ")))
 		}
 	}
 	if o.Workers < 1 {

@@ -1,0 +1,175 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package scheduledsparkapplication
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/klog/v2"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned/scheme"
+)
+
+// ControllerName is the name of this controller in events and logs.
+const ControllerName = "scheduledsparkapplication-controller"
+
+// maxPasses is how many times in a row is decided before the schedule goes to the end of the line.
+const maxPasses = 8
+
+const (
+	failureBackoffBase = 50 * time.Millisecond
+	failureBackoffMax  = time.Minute
+)
+
+// Controller starts the runs of ScheduledSparkApplications.
+type Controller struct {
+	options     Options
+	queue       workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	memories    *memories
+	observer    *observer
+	applier     *applier
+	broadcaster events.EventBroadcaster
+}
+
+// New returns a controller with informers of its own. It does no I/O before Run.
+func New(ctx context.Context, o Options) (*Controller, error) {
+	if err := o.complete(); err != nil {
+		return nil, err
+	}
+	registerMetrics()
+	// Every schedule sleeps in the queue until its next slot: in a heap, so that thousands of them cost nothing meanwhile.
+	// Nothing limits the rate at which they wake up.
+	const name = "scheduledsparkapplication"
+	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.NamespacedName]{Name: name, Clock: o.Clock})
+	c := &Controller{
+		options: o,
+		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
+			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](failureBackoffBase, failureBackoffMax),
+			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name, Clock: o.Clock, DelayingQueue: delaying}),
+		memories:    newMemories(),
+		broadcaster: events.NewBroadcaster(&events.EventSinkImpl{Interface: o.KubeClient.EventsV1()}),
+	}
+	observer, err := newObserver(o, c.memories, c.queue)
+	if err != nil {
+		return nil, err
+	}
+	c.observer = observer
+	c.applier = &applier{spark: o.SparkClient, memories: c.memories, recorder: c.broadcaster.NewRecorder(scheme.Scheme, ControllerName)}
+	klog.FromContext(ctx).V(4).Info("Created the controller", "controller", ControllerName, "workers", o.Workers)
+	return c, nil
+}
+
+// Run works until ctx is done, and returns once every worker has stopped. It fails if the informers can't be filled.
+func (c *Controller) Run(ctx context.Context) error {
+	logger := klog.LoggerWithName(klog.FromContext(ctx), ControllerName)
+	ctx = klog.NewContext(ctx, logger)
+	if err := c.broadcaster.StartRecordingToSinkWithContext(ctx); err != nil {
+		return fmt.Errorf("start to record events: %w", err)
+	}
+	defer c.broadcaster.Shutdown()
+	defer c.observer.running.Wait()
+	c.observer.start(ctx)
+	defer c.queue.ShutDown()
+
+	logger.Info("Waiting for caches")
+	if !cache.WaitForNamedCacheSyncWithContext(ctx, c.observer.synced...) {
+		if ctx.Err() != nil {
+			return nil
+		}
+		return errors.New("the caches of the controller of ScheduledSparkApplications were not filled")
+	}
+	logger.Info("Started workers", "workers", c.options.Workers)
+	var workers sync.WaitGroup
+	for range c.options.Workers {
+		workers.Go(func() { wait.UntilWithContext(ctx, c.work, time.Second) })
+	}
+	<-ctx.Done()
+	logger.Info("Stopping workers")
+	c.queue.ShutDown()
+	workers.Wait()
+	return nil
+}
+
+func (c *Controller) work(ctx context.Context) {
+	for c.next(ctx) {
+	}
+}
+
+func (c *Controller) next(ctx context.Context) bool {
+	key, shutdown := c.queue.Get()
+	if shutdown {
+		return false
+	}
+	defer c.queue.Done(key)
+	logger := klog.FromContext(ctx).WithValues("scheduledSparkApplication", klog.KRef(key.Namespace, key.Name))
+	requeueAfter, err := c.reconcile(klog.NewContext(ctx, logger), key)
+	switch {
+	case err == nil:
+		c.queue.Forget(key)
+		if requeueAfter > 0 {
+			c.queue.AddAfter(key, requeueAfter)
+		}
+	case ctx.Err() != nil:
+		return false
+	case apierrors.IsConflict(err):
+		// Somebody else wrote first. What is to be done is decided again from what they wrote.
+		logger.V(3).Info("Trying again after a conflict", "reason", err.Error())
+		c.queue.AddRateLimited(key)
+	default:
+		logger.Error(err, "Trying again after an error")
+		c.queue.AddRateLimited(key)
+	}
+	return true
+}
+
+// reconcile brings one schedule to where nothing changes any more. It returns when to look again.
+func (c *Controller) reconcile(ctx context.Context, key types.NamespacedName) (time.Duration, error) {
+	snapshot, err := c.observer.snapshot(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	if snapshot == nil {
+		c.memories.forget(key)
+		return 0, nil
+	}
+	for range maxPasses {
+		plan := Decide(snapshot, c.options.Clock.Now())
+		next, err := c.applier.apply(ctx, snapshot, &plan)
+		if errors.Is(err, errGone) {
+			return 0, nil
+		}
+		if err != nil {
+			return 0, err
+		}
+		if next == nil {
+			return plan.RequeueAfter, nil
+		}
+		snapshot = next
+	}
+	// Other schedules come first; this one is not done.
+	return time.Millisecond, nil
+}

@@ -1,0 +1,30 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package scheduledsparkapplication
+
+// faultPointName is a place before or after a write at which a test build can stop the process. See faultpoints_on.go.
+type faultPointName string
+
+// The writes of the controller.
+const (
+	writeStatus    = "schedule-status"
+	writeRunCreate = "run-create"
+	writeRunDelete = "run-delete"
+)
+
+func before(write string) faultPointName { return faultPointName("before-" + write) }
+func after(write string) faultPointName  { return faultPointName("after-" + write) }

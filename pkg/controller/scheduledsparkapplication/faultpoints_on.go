@@ -1,0 +1,36 @@
+//go:build faultpoints
+
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package scheduledsparkapplication
+
+import (
+	"os"
+	"strings"
+	"syscall"
+)
+
+// envFault is "<fault point>=kill": what the process does when it comes there.
+const envFault = "SPARK_APISERVER_FAULT"
+
+// faultPoint stops the process if the environment asks for it here.
+func faultPoint(point faultPointName) {
+	if name, action, _ := strings.Cut(os.Getenv(envFault), "="); name == string(point) && action == "kill" {
+		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+		select {}
+	}
+}
