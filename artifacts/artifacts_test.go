@@ -195,10 +195,14 @@ func TestRightsOfUsers(t *testing.T) {
 	}
 	read := []string{"get", "list", "watch"}
 	write := []string{"create", "update", "patch", "delete", "deletecollection"}
+	both := func(verbs []string) map[string][]string {
+		return map[string][]string{
+			"sparkapplications": verbs, "sparkapplications/status": {"get"},
+			"scheduledsparkapplications": verbs, "scheduledsparkapplications/status": {"get"},
+		}
+	}
 	assert.Equal(t, map[string]map[string][]string{
-		"view":  {"sparkapplications": read, "sparkapplications/status": {"get"}},
-		"edit":  {"sparkapplications": slices.Concat(read, write), "sparkapplications/status": {"get"}},
-		"admin": {"sparkapplications": slices.Concat(read, write), "sparkapplications/status": {"get"}},
+		"view": both(read), "edit": both(slices.Concat(read, write)), "admin": both(slices.Concat(read, write)),
 	}, verbs)
 }
 

@@ -57,6 +57,8 @@ type renderer struct {
 // result is what became of one application.
 type result struct {
 	application *v1beta2.SparkApplication
+	// schedule is the name of the schedule that the application is a run of, and due when. Both are empty for others.
+	schedule, due string
 	// placeholders are the values that a cluster would choose, as name and value.
 	placeholders [][2]string
 	warnings     []string
@@ -74,21 +76,9 @@ type object struct {
 // for what a cluster would have stored.
 func (r *renderer) render(app *v1beta2.SparkApplication) *result {
 	res := &result{application: app}
-	if app.Namespace != "" && r.namespaceGiven && app.Namespace != r.namespace {
-		res.errors = append(res.errors, fmt.Errorf(
-			"metadata.namespace: the manifest says %q and --namespace says %q", app.Namespace, r.namespace))
+	if !r.complete(res, app) {
 		return res
 	}
-	app.Namespace = cmp.Or(app.Namespace, r.namespace)
-	if app.Name == "" && app.GenerateName != "" {
-		base := app.GenerateName
-		if room := maxGeneratedName - len(generatedNameSuffix); len(base) > room {
-			base = base[:room]
-		}
-		app.Name = base + generatedNameSuffix
-		res.placeholder("name", app.Name)
-	}
-
 	r.scheme.Default(app)
 	hub := &sparkoperator.SparkApplication{}
 	if err := r.scheme.Convert(app, hub, nil); err != nil {
@@ -96,28 +86,51 @@ func (r *renderer) render(app *v1beta2.SparkApplication) *result {
 		return res
 	}
 	res.warnings = validation.WarningsForSparkApplication(hub, nil)
-	if errs := r.validate(app, hub); len(errs) > 0 {
-		for _, err := range errs {
-			res.errors = append(res.errors, err)
-		}
-		return res
+	if r.validate(res, app, validation.ValidateSparkApplication(hub, r.validationOptions())) {
+		r.compile(res)
 	}
-	r.compile(res)
 	return res
 }
 
-// validate runs what the server runs on a create: the rules for metadata of every object, the declarative rules and the
-// hand-written ones.
-func (r *renderer) validate(app *v1beta2.SparkApplication, hub *sparkoperator.SparkApplication) field.ErrorList {
-	errs := apivalidation.ValidateObjectMetaAccessor(hub, true, anyName, field.NewPath("metadata"))
-	for _, err := range r.scheme.Validate(context.Background(), nil, app) {
+// complete gives an object the namespace and the name that it would have in a cluster.
+func (r *renderer) complete(res *result, object metav1.Object) bool {
+	if namespace := object.GetNamespace(); namespace != "" && r.namespaceGiven && namespace != r.namespace {
+		res.errors = append(res.errors, fmt.Errorf(
+			"metadata.namespace: the manifest says %q and --namespace says %q", namespace, r.namespace))
+		return false
+	}
+	object.SetNamespace(cmp.Or(object.GetNamespace(), r.namespace))
+	if base := object.GetGenerateName(); object.GetName() == "" && base != "" {
+		if room := maxGeneratedName - len(generatedNameSuffix); len(base) > room {
+			base = base[:room]
+		}
+		object.SetName(base + generatedNameSuffix)
+		res.placeholder("name", object.GetName())
+	}
+	return true
+}
+
+func (r *renderer) validationOptions() validation.Options {
+	return validation.Options{WorkloadAwareScheduling: r.workloadAware}
+}
+
+// validate runs what the server runs on a create, beside the hand-written rules whose errors are handed in: the rules for
+// metadata of every object and the declarative ones. It says whether there are no errors.
+func (r *renderer) validate(res *result, object interface {
+	metav1.Object
+	runtime.Object
+}, byHand field.ErrorList) bool {
+	errs := apivalidation.ValidateObjectMetaAccessor(object, true, anyName, field.NewPath("metadata"))
+	for _, err := range r.scheme.Validate(context.Background(), nil, object) {
 		// Alpha rules are only compared with hand-written ones and never enforced.
 		if !err.IsAlpha() {
 			errs = append(errs, err)
 		}
 	}
-	errs = append(errs, validation.ValidateSparkApplication(hub, validation.Options{WorkloadAwareScheduling: r.workloadAware})...)
-	return withoutRepetition(errs)
+	for _, err := range withoutRepetition(append(errs, byHand...)) {
+		res.errors = append(res.errors, err)
+	}
+	return len(res.errors) == 0
 }
 
 // anyName leaves names to the rules of the kind, which are stricter than those of every object.

@@ -39,8 +39,12 @@ the Workload and the PodGroup (where spec.scheduling asks for them), the claims,
 the driver's pod are printed in the order in which they would be created. The executors' pods are created by the driver
 from the template that is part of the ConfigMap.
 
-A file may hold several documents; other kinds than SparkApplication are passed over with a note. Warnings, notes and
-errors go to standard error. An application with errors is not rendered, the others are, and the exit code is 1.
+For a ScheduledSparkApplication that is done for its next run: the SparkApplication which is created for it comes first.
+In a manifest that was read back from a cluster the next run is the one that its status names; in others it is the first
+one of the year 2026.
+
+A file may hold several documents; other kinds are passed over with a note. Warnings, notes and errors go to standard
+error. An application with errors is not rendered, the others are, and the exit code is 1.
 
 What only a cluster knows is replaced by placeholders that depend on namespace and name alone, so that the same manifest
 always gives the same output: the UID of the application, the submission ID and the time of the submission. A manifest
@@ -198,7 +202,7 @@ func (o *Options) Run() error {
 	case report.errors > 0:
 		return fmt.Errorf("%d rendered, %d not", report.rendered, report.errors)
 	case report.rendered == 0:
-		return errors.New("no SparkApplication found")
+		return errors.New("no SparkApplication or ScheduledSparkApplication found")
 	}
 	return nil
 }
@@ -211,11 +215,11 @@ func (o *Options) renderDocument(r *renderer, document document, printer printer
 		return nil
 	}
 	for _, item := range items {
-		if item.application == nil {
+		if item.application == nil && item.schedule == nil {
 			report.notef("%s: %s is passed over", document, item.describe())
 			continue
 		}
-		where := fmt.Sprintf("%s: sparkapplication %q", document, item.application.Name)
+		where := fmt.Sprintf("%s: %s %q", document, strings.ToLower(item.kind.Kind), item.name)
 		refused := false
 		for _, strict := range item.strictErrors {
 			switch o.validation {
@@ -227,7 +231,12 @@ func (o *Options) renderDocument(r *renderer, document document, printer printer
 			case FieldValidationIgnore:
 			}
 		}
-		result := r.render(item.application)
+		var result *result
+		if item.schedule != nil {
+			result = r.renderSchedule(item.schedule)
+		} else {
+			result = r.render(item.application)
+		}
 		for _, warning := range result.warnings {
 			report.warnf("%s: %s", where, warning)
 		}

@@ -114,11 +114,11 @@ func TestSeveralDocuments(t *testing.T) {
 			stdin:      strings.Replace(minimal, "v1beta2", "v1beta1", 1),
 			wantStderr: []string{"sparkoperator.k8s.io/v1beta1 is not served; use sparkoperator.k8s.io/v1beta2"}, wantErr: "0 rendered, 1 not",
 		},
-		"nothing":                  {stdin: "", wantErr: "no SparkApplication found"},
-		"nothing of ours":          {stdin: configMap, wantStderr: []string{"ConfigMap settings"}, wantErr: "no SparkApplication found"},
+		"nothing":                  {stdin: "", wantErr: "no SparkApplication or ScheduledSparkApplication found"},
+		"nothing of ours":          {stdin: configMap, wantStderr: []string{"ConfigMap settings"}, wantErr: "no SparkApplication or ScheduledSparkApplication found"},
 		"a list":                   {stdin: "apiVersion: v1\nkind: List\nitems:\n- " + indent(minimal) + "- " + indent(second), wantPods: []string{"pod/pi-driver", "pod/second-driver"}},
 		"a list of our group":      {stdin: "apiVersion: sparkoperator.k8s.io/v1beta2\nkind: SparkApplicationList\nitems:\n- " + indent(minimal), wantPods: []string{"pod/pi-driver"}},
-		"a list of something else": {stdin: "apiVersion: v1\nkind: List\nitems:\n- " + indent(configMap), wantErr: "no SparkApplication found"},
+		"a list of something else": {stdin: "apiVersion: v1\nkind: List\nitems:\n- " + indent(configMap), wantErr: "no SparkApplication or ScheduledSparkApplication found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			stdout, stderr, err := run(t, test.stdin, "-f", "-", "-o", "name")
@@ -322,4 +322,66 @@ func TestFlagsAreChecked(t *testing.T) {
 			assert.Empty(t, stdout)
 		})
 	}
+}
+
+const scheduled = `apiVersion: sparkoperator.k8s.io/v1beta2
+kind: ScheduledSparkApplication
+metadata:
+  name: nightly
+spec:
+  schedule: "30 2 * * *"
+  timeZone: Asia/Tokyo
+  template:
+    sparkVersion: 4.0.1
+    image: spark:4.0.1
+    mainClass: org.example.Pi
+    mainApplicationFile: local:///opt/app.jar
+    driver: {}
+    executor: {}
+`
+
+// A schedule is rendered as its next run.
+func TestSchedules(t *testing.T) {
+	stdout, stderr, err := run(t, scheduled, "-f", "-")
+	require.NoError(t, err, stderr)
+	assert.Contains(t, stdout, "# The run of ScheduledSparkApplication nightly that is due at 2026-01-01T17:30:00Z\n")
+	assert.Contains(t, stdout, "#   time that the run is due at: 2026-01-01T17:30:00Z\n")
+	assert.Equal(t, []string{
+		"sparkapplication.sparkoperator.k8s.io/nightly-1767288600", "configmap", "service", "pod/nightly-1767288600-driver",
+	}, kindsOf(names(t, scheduled), "configmap", "service"))
+
+	stdout, stderr, err = run(t, scheduled+"status:\n  nextRun: \"2026-12-01T17:30:00Z\"\n", "-f", "-")
+	require.NoError(t, err, stderr)
+	assert.Contains(t, stdout, "due at 2026-12-01T17:30:00Z\n", "the one that the status names")
+	assert.Contains(t, stdout, "sparkoperator.k8s.io/scheduled-app-name: nightly\n")
+
+	generated, stderr, err := run(t, strings.Replace(scheduled, "name: nightly", "generateName: nightly-", 1), "-f", "-", "-o", "name")
+	require.NoError(t, err, stderr)
+	assert.Contains(t, generated, "pod/nightly-xxxxx-1767288600-driver")
+
+	for name, test := range map[string]struct{ replace, by, want string }{
+		"the schedule":          {"30 2 * * *", "every day", "spec.schedule: Invalid value"},
+		"the zone":              {"Asia/Tokyo", "Mars", "spec.timeZone: Invalid value"},
+		"a tag":                 {"  timeZone:", "  concurrencyPolicy: Queue\n  timeZone:", "spec.concurrencyPolicy: Unsupported value"},
+		"a tag of the template": {"sparkVersion:", "type: Cobol\n    sparkVersion:", "spec.template.type: Unsupported value"},
+		"the template":          {"driver: {}", "driver: {memory: lots}", "spec.template.driver.memory: Invalid value"},
+		"a wrong type":          {"driver: {}", "driver: {cores: one}", "spec.template.driver.cores: a string can't be read as int32"},
+	} {
+		_, stderr, err = run(t, strings.Replace(scheduled, test.replace, test.by, 1), "-f", "-")
+		require.EqualError(t, err, "0 rendered, 1 not", name)
+		assert.Contains(t, stderr, test.want, name)
+		assert.Contains(t, stderr, `scheduledsparkapplication "nightly"`, name)
+	}
+}
+
+// kindsOf leaves the kind alone of the names that begin with one of the kinds: the rest of them is a hash.
+func kindsOf(names []string, kinds ...string) []string {
+	for i, name := range names {
+		for _, kind := range kinds {
+			if strings.HasPrefix(name, kind+"/") {
+				names[i] = kind
+			}
+		}
+	}
+	return names
 }

@@ -29,7 +29,7 @@ import (
 var corpusFolder = filepath.Join(root, "..", "shared", "corpus")
 
 // Manifests as users of today's operator have them render unchanged. Those that name a batch scheduler are refused, and
-// told why; a schedule is another kind.
+// told why.
 func TestCorpusRenders(t *testing.T) {
 	if _, err := os.Stat(corpusFolder); err != nil {
 		t.Skipf("the corpus of manifests isn't here: %v", err)
@@ -47,9 +47,6 @@ func TestCorpusRenders(t *testing.T) {
 			require.NoError(t, err)
 			stdout, stderr, err := run(t, "", "-f", file)
 			switch {
-			case strings.Contains(string(content), "kind: ScheduledSparkApplication"):
-				require.ErrorContains(t, err, "no SparkApplication found")
-				assert.Contains(t, stderr, "ScheduledSparkApplication")
 			case strings.Contains(string(content), "\n  batchScheduler:"):
 				require.Error(t, err)
 				assert.Contains(t, stderr, "spec.batchScheduler")

@@ -40,6 +40,8 @@ type item struct {
 	name string
 	// application is nil for other kinds.
 	application *v1beta2.SparkApplication
+	// schedule is nil for other kinds.
+	schedule *v1beta2.ScheduledSparkApplication
 	// strictErrors are fields that are unknown or given twice.
 	strictErrors []error
 }
@@ -101,7 +103,7 @@ func decodeJSON(scheme *runtime.Scheme, data []byte, strictErrors []error) ([]it
 			items = append(items, inner...)
 		}
 		return items, nil
-	case gvk.GroupKind() != sparkApplication.GroupKind():
+	case gvk.Group != sparkApplication.Group || gvk.Kind != sparkApplication.Kind && gvk.Kind != scheduledKind:
 		return []item{{kind: gvk, name: cmp.Or(h.Metadata.Name, h.Metadata.GenerateName)}}, nil
 	case gvk.Version != sparkApplication.Version:
 		return nil, fmt.Errorf("apiVersion: %s is not served; use %s", h.APIVersion, v1beta2.SchemeGroupVersion)
@@ -112,13 +114,18 @@ func decodeJSON(scheme *runtime.Scheme, data []byte, strictErrors []error) ([]it
 	if strict, ok := runtime.AsStrictDecodingError(err); ok {
 		strictErrors = append(strictErrors, strict.Errors()...)
 	} else if err != nil {
-		return nil, fmt.Errorf("sparkapplication %q: %w", h.Metadata.Name, readable(err))
+		return nil, fmt.Errorf("%s %q: %w", strings.ToLower(gvk.Kind), h.Metadata.Name, readable(err))
 	}
-	application, ok := object.(*v1beta2.SparkApplication)
-	if !ok {
+	decoded := item{kind: gvk, name: h.Metadata.Name, strictErrors: strictErrors}
+	switch object := object.(type) {
+	case *v1beta2.SparkApplication:
+		decoded.application = object
+	case *v1beta2.ScheduledSparkApplication:
+		decoded.schedule = object
+	default:
 		return nil, fmt.Errorf("decoded as %T", object)
 	}
-	return []item{{kind: gvk, name: application.Name, application: application, strictErrors: strictErrors}}, nil
+	return []item{decoded}, nil
 }
 
 // readable says where a value of the wrong type is by the names that the manifest has. Go's own message has the names of

@@ -65,6 +65,9 @@ func (p *yamlPrinter) print(res *result) error {
 		text.WriteString("---\n")
 		if i == 0 {
 			fmt.Fprintf(&text, "# SparkApplication %s/%s\n", res.application.Namespace, res.application.Name)
+			if res.schedule != "" {
+				fmt.Fprintf(&text, "# The run of ScheduledSparkApplication %s that is due at %s\n", res.schedule, res.due)
+			}
 			if len(res.placeholders) > 0 {
 				text.WriteString("# Placeholders for what a cluster chooses; names and labels that derive from them differ too:\n")
 				for _, placeholder := range res.placeholders {
