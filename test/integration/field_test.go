@@ -89,6 +89,7 @@ func TestManifestsFromTheField(t *testing.T) {
 			})
 		}
 	}
+	t.Run("spark-pi-scheduled", func(t *testing.T) { in(n, t).fieldScheduleRuns(filepath.Join(dir, "spark-pi-scheduled.yaml")) })
 }
 
 // fieldTenant is namespace default with the accounts and config maps that the manifests name.
