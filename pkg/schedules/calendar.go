@@ -90,8 +90,8 @@ func Parse(spec *v1beta2.ScheduledSparkApplicationSpec, local *time.Location) (*
 	if HasZone(text) {
 		return nil, &Error{Detail: fmt.Sprintf("%q has more than one time zone", spec.Schedule)}
 	}
-	if strings.HasPrefix(text, everyPrefix) {
-		return parseInterval(strings.TrimPrefix(text, everyPrefix))
+	if interval, found := strings.CutPrefix(text, everyPrefix); found {
+		return parseInterval(interval)
 	}
 	parsed, err := cron.ParseStandard(text)
 	if err != nil {

@@ -52,13 +52,14 @@ func TestServerKilledAtASlot(t *testing.T) {
 			server.Stop()
 
 			o.Env, o.Name, o.ExtraFlags = []string{"SPARK_APISERVER_FAULT=" + point + "=kill"}, point, nil
-			// It may be dead before it was seen to be ready.
+			// Nobody asks it anything, and it may be dead before it was seen to be ready.
+			o.WithoutRegistration = true
 			if faulty, err := c.StartSparkAPIServer(t.Context(), o); err == nil {
 				e.server = faulty
 				n.until("the server has killed itself", func(c *assert.CollectT) { assert.False(c, faulty.Running()) })
 			}
 
-			o.Env, o.Name = nil, point+"-again"
+			o.Env, o.Name, o.WithoutRegistration = nil, point+"-again", false
 			e.server, err = c.StartSparkAPIServer(t.Context(), o)
 			require.NoError(t, err)
 			defer e.server.Stop()
