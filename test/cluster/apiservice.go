@@ -30,8 +30,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/util/retry"
 	apiregistrationv1 "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1"
 	aggregator "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset"
+	apiregistrationclient "k8s.io/kube-aggregator/pkg/client/clientset_generated/clientset/typed/apiregistration/v1"
 )
 
 // APIServiceRegistration says which group version a server on this machine serves.
@@ -105,18 +107,33 @@ func (c *Cluster) RegisterAPIService(ctx context.Context, r APIServiceRegistrati
 			GroupPriorityMinimum: 1000, VersionPriority: 100,
 		},
 	}
-	if err := replace(ctx,
-		func(ctx context.Context) error {
-			_, err := apiServices.Create(ctx, apiService, metav1.CreateOptions{})
-			return err
-		},
-		func(ctx context.Context) error {
-			return apiServices.Delete(ctx, apiService.Name, metav1.DeleteOptions{})
-		},
-	); err != nil {
-		return fmt.Errorf("creating APIService %s: %w", apiService.Name, err)
+	_, err = apiServices.Create(ctx, apiService, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		err = reregister(ctx, apiServices, apiService)
+	}
+	if err != nil {
+		return fmt.Errorf("registering APIService %s: %w", apiService.Name, err)
 	}
 	return c.WaitAPIServiceAvailable(ctx, apiService.Name)
+}
+
+// reregister points an APIService to another server. It is never deleted meanwhile: without it kube-apiserver would answer
+// 404 for every object of the group, and the garbage collector would delete whatever such objects own. What is known of the
+// old server is forgotten, so that whoever waits for the APIService to be available waits for the new one.
+func reregister(ctx context.Context, client apiregistrationclient.APIServiceInterface, want *apiregistrationv1.APIService) error {
+	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		apiService, err := client.Get(ctx, want.Name, metav1.GetOptions{})
+		if err != nil {
+			return err
+		}
+		apiService.Spec = want.Spec
+		if apiService, err = client.Update(ctx, apiService, metav1.UpdateOptions{}); err != nil {
+			return err
+		}
+		apiService.Status.Conditions = nil
+		_, err = client.UpdateStatus(ctx, apiService, metav1.UpdateOptions{})
+		return err
+	})
 }
 
 // IssueServingCertificate returns what a server on this machine needs to be registered: a TLS configuration with a
