@@ -71,6 +71,11 @@ type SparkApplicationStatus struct {
 	// failureCounts says how many attempts have failed, and by whose doing, since the spec was last edited. restartPolicy
 	// is about them. Absent while none has.
 	FailureCounts *FailureCounts
+
+	// batchScheduling is the record of the current attempt's use of a batch scheduler such as Volcano or YuniKorn. It is
+	// stored before anything is created, and is absent for applications that don't use one. The attempt keeps to it
+	// whatever becomes of the server's default.
+	BatchScheduling *BatchSchedulingStatus
 }
 
 // FailureCounts counts the attempts that failed since the spec was last edited.
@@ -85,6 +90,16 @@ type FailureCounts struct {
 	// infrastructure is how many runs the cluster ended: by eviction, preemption, or the loss of a node. They are run again
 	// without being counted as run, up to a limit that the server has.
 	Infrastructure int32
+}
+
+// BatchSchedulingStatus is the record of an attempt's use of a batch scheduler.
+type BatchSchedulingStatus struct {
+	// name is the name of the batch scheduler, which is also the schedulerName of the attempt's pods.
+	Name string
+
+	// podGroupName is the name of the batch scheduler's PodGroup. Absent for a batch scheduler that needs none, and once
+	// the PodGroup was removed because the attempt has ended.
+	PodGroupName string
 }
 
 // DriverInfo is about the driver of an attempt.

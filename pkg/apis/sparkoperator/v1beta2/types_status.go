@@ -91,6 +91,12 @@ type SparkApplicationStatus struct {
 	// is about them. Absent while none has.
 	// +optional
 	FailureCounts *FailureCounts `json:"failureCounts,omitempty" protobuf:"bytes,15,opt,name=failureCounts"`
+
+	// batchScheduling is the record of the current attempt's use of a batch scheduler such as Volcano or YuniKorn. It is
+	// stored before anything is created, and is absent for applications that don't use one. The attempt keeps to it
+	// whatever becomes of the server's default.
+	// +optional
+	BatchScheduling *BatchSchedulingStatus `json:"batchScheduling,omitempty" protobuf:"bytes,17,opt,name=batchScheduling"`
 }
 
 // FailureCounts counts the attempts that failed since the spec was last edited.
@@ -108,6 +114,17 @@ type FailureCounts struct {
 	// without being counted as run, up to a limit that the server has.
 	// +optional
 	Infrastructure int32 `json:"infrastructure,omitempty" protobuf:"varint,3,opt,name=infrastructure"`
+}
+
+// BatchSchedulingStatus is the record of an attempt's use of a batch scheduler.
+type BatchSchedulingStatus struct {
+	// name is the name of the batch scheduler, which is also the schedulerName of the attempt's pods.
+	Name string `json:"name" protobuf:"bytes,1,opt,name=name"`
+
+	// podGroupName is the name of the batch scheduler's PodGroup. Absent for a batch scheduler that needs none, and once
+	// the PodGroup was removed because the attempt has ended.
+	// +optional
+	PodGroupName string `json:"podGroupName,omitempty" protobuf:"bytes,2,opt,name=podGroupName"`
 }
 
 // DriverInfo is about the driver of an attempt.
