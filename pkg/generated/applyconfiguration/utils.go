@@ -38,6 +38,8 @@ func ForKind(kind schema.GroupVersionKind) interface{} {
 		return &sparkoperatorv1beta2.BatchSchedulerConfigurationApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("BatchSchedulerSpec"):
 		return &sparkoperatorv1beta2.BatchSchedulerSpecApplyConfiguration{}
+	case v1beta2.SchemeGroupVersion.WithKind("BatchSchedulingStatus"):
+		return &sparkoperatorv1beta2.BatchSchedulingStatusApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("Dependencies"):
 		return &sparkoperatorv1beta2.DependenciesApplyConfiguration{}
 	case v1beta2.SchemeGroupVersion.WithKind("DriverInfo"):

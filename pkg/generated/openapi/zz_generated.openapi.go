@@ -40,6 +40,7 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1beta2.ApplicationState{}.OpenAPIModelName():                                schema_pkg_apis_sparkoperator_v1beta2_ApplicationState(ref),
 		v1beta2.BatchSchedulerConfiguration{}.OpenAPIModelName():                     schema_pkg_apis_sparkoperator_v1beta2_BatchSchedulerConfiguration(ref),
 		v1beta2.BatchSchedulerSpec{}.OpenAPIModelName():                              schema_pkg_apis_sparkoperator_v1beta2_BatchSchedulerSpec(ref),
+		v1beta2.BatchSchedulingStatus{}.OpenAPIModelName():                           schema_pkg_apis_sparkoperator_v1beta2_BatchSchedulingStatus(ref),
 		v1beta2.Dependencies{}.OpenAPIModelName():                                    schema_pkg_apis_sparkoperator_v1beta2_Dependencies(ref),
 		v1beta2.DriverInfo{}.OpenAPIModelName():                                      schema_pkg_apis_sparkoperator_v1beta2_DriverInfo(ref),
 		v1beta2.DriverIngressConfiguration{}.OpenAPIModelName():                      schema_pkg_apis_sparkoperator_v1beta2_DriverIngressConfiguration(ref),
@@ -578,6 +579,35 @@ func schema_pkg_apis_sparkoperator_v1beta2_BatchSchedulerSpec(ref common.Referen
 		},
 		Dependencies: []string{
 			resource.Quantity{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_sparkoperator_v1beta2_BatchSchedulingStatus(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "BatchSchedulingStatus is the record of an attempt's use of a batch scheduler.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"name": {
+						SchemaProps: spec.SchemaProps{
+							Description: "name is the name of the batch scheduler, which is also the schedulerName of the attempt's pods.",
+							Default:     "",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"podGroupName": {
+						SchemaProps: spec.SchemaProps{
+							Description: "podGroupName is the name of the batch scheduler's PodGroup. Absent for a batch scheduler that needs none, and once the PodGroup was removed because the attempt has ended.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+				Required: []string{"name"},
+			},
+		},
 	}
 }
 
@@ -3095,10 +3125,10 @@ func schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationStatus(ref common.Ref
 							Format:      "",
 						},
 					},
-					"failureCounts": {
+					"batchScheduling": {
 						SchemaProps: spec.SchemaProps{
-							Description: "failureCounts says how many attempts have failed, and by whose doing, since the spec was last edited. restartPolicy is about them. Absent while none has.",
-							Ref:         ref(v1beta2.FailureCounts{}.OpenAPIModelName()),
+							Description: "batchScheduling is the record of the current attempt's use of a batch scheduler such as Volcano or YuniKorn. It is stored before anything is created, and is absent for applications that don't use one. The attempt keeps to it whatever becomes of the server's default.",
+							Ref:         ref(v1beta2.BatchSchedulingStatus{}.OpenAPIModelName()),
 						},
 					},
 				},
@@ -3106,7 +3136,7 @@ func schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationStatus(ref common.Ref
 			},
 		},
 		Dependencies: []string{
-			v1beta2.ApplicationState{}.OpenAPIModelName(), v1beta2.DriverInfo{}.OpenAPIModelName(), v1beta2.ExecutorCounts{}.OpenAPIModelName(), v1beta2.FailureCounts{}.OpenAPIModelName(), v1beta2.WorkloadSchedulingStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
+			v1beta2.ApplicationState{}.OpenAPIModelName(), v1beta2.BatchSchedulingStatus{}.OpenAPIModelName(), v1beta2.DriverInfo{}.OpenAPIModelName(), v1beta2.ExecutorCounts{}.OpenAPIModelName(), v1beta2.WorkloadSchedulingStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 

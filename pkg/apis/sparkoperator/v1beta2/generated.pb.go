@@ -45,6 +45,8 @@ func (m *BatchSchedulerConfiguration) Reset() { *m = BatchSchedulerConfiguration
 
 func (m *BatchSchedulerSpec) Reset() { *m = BatchSchedulerSpec{} }
 
+func (m *BatchSchedulingStatus) Reset() { *m = BatchSchedulingStatus{} }
+
 func (m *Dependencies) Reset() { *m = Dependencies{} }
 
 func (m *DriverInfo) Reset() { *m = DriverInfo{} }
@@ -265,6 +267,39 @@ func (m *BatchSchedulerSpec) MarshalToSizedBuffer(dAtA []byte) (int, error) {
 		i--
 		dAtA[i] = 0x12
 	}
+	i -= len(m.Name)
+	copy(dAtA[i:], m.Name)
+	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Name)))
+	i--
+	dAtA[i] = 0xa
+	return len(dAtA) - i, nil
+}
+
+func (m *BatchSchedulingStatus) Marshal() (dAtA []byte, err error) {
+	size := m.Size()
+	dAtA = make([]byte, size)
+	n, err := m.MarshalToSizedBuffer(dAtA[:size])
+	if err != nil {
+		return nil, err
+	}
+	return dAtA[:n], nil
+}
+
+func (m *BatchSchedulingStatus) MarshalTo(dAtA []byte) (int, error) {
+	size := m.Size()
+	return m.MarshalToSizedBuffer(dAtA[:size])
+}
+
+func (m *BatchSchedulingStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) {
+	i := len(dAtA)
+	_ = i
+	var l int
+	_ = l
+	i -= len(m.PodGroupName)
+	copy(dAtA[i:], m.PodGroupName)
+	i = encodeVarintGenerated(dAtA, i, uint64(len(m.PodGroupName)))
+	i--
+	dAtA[i] = 0x12
 	i -= len(m.Name)
 	copy(dAtA[i:], m.Name)
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.Name)))
@@ -2076,9 +2111,9 @@ func (m *SparkApplicationStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) 
 	_ = i
 	var l int
 	_ = l
-	if m.FailureCounts != nil {
+	if m.BatchScheduling != nil {
 		{
-			size, err := m.FailureCounts.MarshalToSizedBuffer(dAtA[:i])
+			size, err := m.BatchScheduling.MarshalToSizedBuffer(dAtA[:i])
 			if err != nil {
 				return 0, err
 			}
@@ -2086,7 +2121,9 @@ func (m *SparkApplicationStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) 
 			i = encodeVarintGenerated(dAtA, i, uint64(size))
 		}
 		i--
-		dAtA[i] = 0x7a
+		dAtA[i] = 0x1
+		i--
+		dAtA[i] = 0x8a
 	}
 	i -= len(m.RestartHash)
 	copy(dAtA[i:], m.RestartHash)
@@ -3065,6 +3102,19 @@ func (m *BatchSchedulerSpec) Size() (n int) {
 	return n
 }
 
+func (m *BatchSchedulingStatus) Size() (n int) {
+	if m == nil {
+		return 0
+	}
+	var l int
+	_ = l
+	l = len(m.Name)
+	n += 1 + l + sovGenerated(uint64(l))
+	l = len(m.PodGroupName)
+	n += 1 + l + sovGenerated(uint64(l))
+	return n
+}
+
 func (m *Dependencies) Size() (n int) {
 	if m == nil {
 		return 0
@@ -3811,9 +3861,9 @@ func (m *SparkApplicationStatus) Size() (n int) {
 	}
 	l = len(m.RestartHash)
 	n += 1 + l + sovGenerated(uint64(l))
-	if m.FailureCounts != nil {
-		l = m.FailureCounts.Size()
-		n += 1 + l + sovGenerated(uint64(l))
+	if m.BatchScheduling != nil {
+		l = m.BatchScheduling.Size()
+		n += 2 + l + sovGenerated(uint64(l))
 	}
 	return n
 }
@@ -4165,6 +4215,17 @@ func (this *BatchSchedulerSpec) String() string {
 		`Queue:` + valueToStringGenerated(this.Queue) + `,`,
 		`PriorityClassName:` + valueToStringGenerated(this.PriorityClassName) + `,`,
 		`Resources:` + mapStringForResources + `,`,
+		`}`,
+	}, "")
+	return s
+}
+func (this *BatchSchedulingStatus) String() string {
+	if this == nil {
+		return "nil"
+	}
+	s := strings.Join([]string{`&BatchSchedulingStatus{`,
+		`Name:` + fmt.Sprintf("%v", this.Name) + `,`,
+		`PodGroupName:` + fmt.Sprintf("%v", this.PodGroupName) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -4680,7 +4741,7 @@ func (this *SparkApplicationStatus) String() string {
 		`ExecutorCounts:` + strings.Replace(this.ExecutorCounts.String(), "ExecutorCounts", "ExecutorCounts", 1) + `,`,
 		`WorkloadScheduling:` + strings.Replace(this.WorkloadScheduling.String(), "WorkloadSchedulingStatus", "WorkloadSchedulingStatus", 1) + `,`,
 		`RestartHash:` + fmt.Sprintf("%v", this.RestartHash) + `,`,
-		`FailureCounts:` + strings.Replace(this.FailureCounts.String(), "FailureCounts", "FailureCounts", 1) + `,`,
+		`BatchScheduling:` + strings.Replace(this.BatchScheduling.String(), "BatchSchedulingStatus", "BatchSchedulingStatus", 1) + `,`,
 		`}`,
 	}, "")
 	return s
@@ -5535,6 +5596,120 @@ func (m *BatchSchedulerSpec) Unmarshal(dAtA []byte) error {
 				}
 			}
 			m.Resources[k8s_io_api_core_v1.ResourceName(mapkey)] = *mapvalue
+			iNdEx = postIndex
+		default:
+			iNdEx = preIndex
+			skippy, err := skipGenerated(dAtA[iNdEx:])
+			if err != nil {
+				return err
+			}
+			if (skippy < 0) || (iNdEx+skippy) < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if (iNdEx + skippy) > l {
+				return io.ErrUnexpectedEOF
+			}
+			iNdEx += skippy
+		}
+	}
+
+	if iNdEx > l {
+		return io.ErrUnexpectedEOF
+	}
+	return nil
+}
+func (m *BatchSchedulingStatus) Unmarshal(dAtA []byte) error {
+	l := len(dAtA)
+	iNdEx := 0
+	for iNdEx < l {
+		preIndex := iNdEx
+		var wire uint64
+		for shift := uint(0); ; shift += 7 {
+			if shift >= 64 {
+				return ErrIntOverflowGenerated
+			}
+			if iNdEx >= l {
+				return io.ErrUnexpectedEOF
+			}
+			b := dAtA[iNdEx]
+			iNdEx++
+			wire |= uint64(b&0x7F) << shift
+			if b < 0x80 {
+				break
+			}
+		}
+		fieldNum := int32(wire >> 3)
+		wireType := int(wire & 0x7)
+		if wireType == 4 {
+			return fmt.Errorf("proto: BatchSchedulingStatus: wiretype end group for non-group")
+		}
+		if fieldNum <= 0 {
+			return fmt.Errorf("proto: BatchSchedulingStatus: illegal tag %d (wire type %d)", fieldNum, wire)
+		}
+		switch fieldNum {
+		case 1:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field Name", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.Name = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 2:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field PodGroupName", wireType)
+			}
+			var stringLen uint64
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				stringLen |= uint64(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			intStringLen := int(stringLen)
+			if intStringLen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + intStringLen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			m.PodGroupName = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
 		default:
 			iNdEx = preIndex
@@ -12349,9 +12524,9 @@ func (m *SparkApplicationStatus) Unmarshal(dAtA []byte) error {
 			}
 			m.RestartHash = string(dAtA[iNdEx:postIndex])
 			iNdEx = postIndex
-		case 15:
+		case 17:
 			if wireType != 2 {
-				return fmt.Errorf("proto: wrong wireType = %d for field FailureCounts", wireType)
+				return fmt.Errorf("proto: wrong wireType = %d for field BatchScheduling", wireType)
 			}
 			var msglen int
 			for shift := uint(0); ; shift += 7 {
@@ -12378,10 +12553,10 @@ func (m *SparkApplicationStatus) Unmarshal(dAtA []byte) error {
 			if postIndex > l {
 				return io.ErrUnexpectedEOF
 			}
-			if m.FailureCounts == nil {
-				m.FailureCounts = &FailureCounts{}
+			if m.BatchScheduling == nil {
+				m.BatchScheduling = &BatchSchedulingStatus{}
 			}
-			if err := m.FailureCounts.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+			if err := m.BatchScheduling.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
 				return err
 			}
 			iNdEx = postIndex

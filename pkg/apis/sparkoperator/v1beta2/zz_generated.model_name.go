@@ -37,6 +37,11 @@ func (in BatchSchedulerSpec) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in BatchSchedulingStatus) OpenAPIModelName() string {
+	return "io.k8s.sparkoperator.v1beta2.BatchSchedulingStatus"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in Dependencies) OpenAPIModelName() string {
 	return "io.k8s.sparkoperator.v1beta2.Dependencies"
 }

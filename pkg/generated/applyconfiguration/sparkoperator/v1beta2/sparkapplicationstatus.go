@@ -61,9 +61,10 @@ type SparkApplicationStatusApplyConfiguration struct {
 	// restartHash is a versioned hash ("v1:" and the hash) of the fields of the spec whose edit calls for a new attempt,
 	// as the current attempt was made from.
 	RestartHash *string `json:"restartHash,omitempty"`
-	// failureCounts says how many attempts have failed, and by whose doing, since the spec was last edited. restartPolicy
-	// is about them. Absent while none has.
-	FailureCounts *FailureCountsApplyConfiguration `json:"failureCounts,omitempty"`
+	// batchScheduling is the record of the current attempt's use of a batch scheduler such as Volcano or YuniKorn. It is
+	// stored before anything is created, and is absent for applications that don't use one. The attempt keeps to it
+	// whatever becomes of the server's default.
+	BatchScheduling *BatchSchedulingStatusApplyConfiguration `json:"batchScheduling,omitempty"`
 }
 
 // SparkApplicationStatusApplyConfiguration constructs a declarative configuration of the SparkApplicationStatus type for use with
@@ -195,10 +196,10 @@ func (b *SparkApplicationStatusApplyConfiguration) WithRestartHash(value string)
 	return b
 }
 
-// WithFailureCounts sets the FailureCounts field in the declarative configuration to the given value
+// WithBatchScheduling sets the BatchScheduling field in the declarative configuration to the given value
 // and returns the receiver, so that objects can be built by chaining "With" function invocations.
-// If called multiple times, the FailureCounts field is set to the value of the last call.
-func (b *SparkApplicationStatusApplyConfiguration) WithFailureCounts(value *FailureCountsApplyConfiguration) *SparkApplicationStatusApplyConfiguration {
-	b.FailureCounts = value
+// If called multiple times, the BatchScheduling field is set to the value of the last call.
+func (b *SparkApplicationStatusApplyConfiguration) WithBatchScheduling(value *BatchSchedulingStatusApplyConfiguration) *SparkApplicationStatusApplyConfiguration {
+	b.BatchScheduling = value
 	return b
 }
