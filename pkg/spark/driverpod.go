@@ -44,7 +44,7 @@ type driverBuilder struct {
 }
 
 // driverSteps are Spark's feature steps in its order (KubernetesDriverBuilder.buildFromFeatures), each in a file of its
-// name. Two are left out: DriverKubernetesCredentialsFeatureStep, because the service account is set with the other typed
+// name, and then what Spark has no step for. Two are left out: DriverKubernetesCredentialsFeatureStep, because the service account is set with the other typed
 // fields and other credentials can't be given, and NetworkPolicyFeatureStep of 4.2 and later, because whether pods may talk
 // is the cluster's to say.
 var driverSteps = []func(*driverBuilder){
@@ -60,6 +60,7 @@ var driverSteps = []func(*driverBuilder){
 	localDirs,
 	driverConfVolume,
 	driverEnvironment,
+	batchPlacement,
 }
 
 // assemble makes the objects of an attempt. Problems go into the report; the objects are only good without any.

@@ -40,6 +40,9 @@ func executorTemplateObject(a *Application, at Attempt, rep *report) map[string]
 		}
 		child(f.spec, "schedulingGroup")["podGroupName"] = g.PodGroupName
 	}
+	if p := at.Placement; p != nil && p.SchedulerName != "" {
+		f.spec["schedulerName"] = p.SchedulerName
+	}
 	for _, owner := range objectsAt(child(f.pod, "metadata"), "ownerReferences") {
 		if controller, _ := owner["controller"].(bool); controller {
 			rep.err(field.Forbidden(f.template.Child("metadata", "ownerReferences"), "the driver is the controller of its executors"))

@@ -31,6 +31,8 @@ type Attempt struct {
 	SubmitTime time.Time
 	// Group is the PodGroup that the executors join; nil without workload-aware scheduling.
 	Group *Group
+	// Placement marks the pods for a batch scheduler; nil without one.
+	Placement *Placement
 }
 
 // Group is a PodGroup as its members need to know it.
@@ -67,6 +69,9 @@ type Objects struct {
 func Build(a *Application, at Attempt) (*Objects, error) {
 	if g := at.Group; g != nil && g.Gang && g.MinCount != a.Executors.Initial {
 		return nil, fmt.Errorf("a gang of %d contradicts the number of executors, %d (%s)", g.MinCount, a.Executors.Initial, a.Executors.Path)
+	}
+	if at.Group != nil && at.Placement != nil {
+		return nil, fmt.Errorf("the pods can't be both members of PodGroup %s and placed by %s", at.Group.PodGroupName, at.Placement.SchedulerName)
 	}
 	rep := &report{}
 	objects := assemble(a, at, rep)

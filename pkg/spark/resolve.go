@@ -51,6 +51,8 @@ type Application struct {
 	driverTemplate   template
 	executorTemplate template
 	main             mainResource
+	// sample are the objects of an attempt with a placeholder for its id.
+	sample *Objects
 }
 
 // Executors is the number of executors that an application starts with.
@@ -118,7 +120,7 @@ func resolve(app *v1beta2.SparkApplication, specPath *field.Path, rep *report) *
 	a.resolvePriorityClass()
 	a.warnOfIneffective(rep)
 	// What can only be seen of the finished objects is found by making them once, with a group and an id of full length.
-	assemble(a, Attempt{
+	a.sample = assemble(a, Attempt{
 		SubmissionID: "00000000-0000-4000-8000-000000000000", SubmitTime: time.Unix(0, 0),
 		Group: &Group{Gang: true, MinCount: a.Executors.Initial, PodGroupName: strings.Repeat("x", 253)},
 	}, rep)

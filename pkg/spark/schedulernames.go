@@ -16,7 +16,12 @@ limitations under the License.
 
 package spark
 
-import "k8s.io/apimachinery/pkg/util/validation/field"
+import (
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/validation/field"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+)
 
 // Role is a role of a pod, or both.
 type Role string
@@ -40,30 +45,37 @@ type SchedulerName struct {
 
 // SchedulerNames lists every place that names a scheduler: typed fields, Spark properties and templates.
 func (a *Application) SchedulerNames() []SchedulerName {
+	return NamedSchedulers(&a.App.Spec, a.specPath)
+}
+
+// NamedSchedulers lists every place of a spec that names a scheduler, also of one that can't be resolved.
+func NamedSchedulers(spec *v1beta2.SparkApplicationSpec, specPath *field.Path) []SchedulerName {
 	var names []SchedulerName
 	add := func(role Role, value string, path *field.Path) {
 		if value != "" {
 			names = append(names, SchedulerName{Path: path, Value: value, Role: role})
 		}
 	}
-	spec := &a.App.Spec
 	if n := spec.Driver.SchedulerName; n != nil {
-		add(Driver, *n, a.specPath.Child("driver", "schedulerName"))
+		add(Driver, *n, specPath.Child("driver", "schedulerName"))
 	}
 	if n := spec.Executor.SchedulerName; n != nil {
-		add(Executor, *n, a.specPath.Child("executor", "schedulerName"))
+		add(Executor, *n, specPath.Child("executor", "schedulerName"))
 	}
 	for _, source := range []struct {
 		key  string
 		role Role
 	}{{keySchedulerName, Both}, {keyDriverSchedulerName, Driver}, {keyExecutorSchedulerName, Executor}} {
 		// The user's own property, which a typed field may shadow: it is named all the same.
-		add(source.role, spec.SparkConf[source.key], a.sparkConfPath(source.key))
+		add(source.role, spec.SparkConf[source.key], specPath.Child("sparkConf").Key(source.key))
 	}
-	for _, role := range []Role{Driver, Executor} {
-		if v, path, ok := a.TemplateField(role, "spec", "schedulerName"); ok {
-			name, _ := v.(string)
-			add(role, name, path)
+	for _, source := range []struct {
+		role     Role
+		template *runtime.RawExtension
+	}{{Driver, spec.Driver.Template}, {Executor, spec.Executor.Template}} {
+		t := decodeTemplate(source.template, specPath.Child(string(source.role), "template"), "", &report{})
+		if t.typed != nil {
+			add(source.role, t.typed.Spec.SchedulerName, t.path.Child("spec", "schedulerName"))
 		}
 	}
 	return names
