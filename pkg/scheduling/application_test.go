@@ -88,6 +88,14 @@ func nestedVolcano(s *v1beta2.SparkSchedulingSpec) {
 	s.BatchScheduler = &v1beta2.BatchSchedulerSpec{Name: "volcano"}
 }
 
+func topScheduler(name string) edit {
+	return func(app *v1beta2.SparkApplication) { app.Spec.BatchScheduler = &name }
+}
+
+func topOptions(options v1beta2.BatchSchedulerConfiguration) edit {
+	return func(app *v1beta2.SparkApplication) { app.Spec.BatchSchedulerOptions = &options }
+}
+
 func withConf(key, value string) edit {
 	return func(app *v1beta2.SparkApplication) {
 		if app.Spec.SparkConf == nil {

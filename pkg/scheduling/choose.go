@@ -41,7 +41,7 @@ type Choice struct {
 	Kind Kind
 	// BatchScheduler is the name of the batch scheduler, for that kind.
 	BatchScheduler string
-	// Path is the field that made the choice; nil where nothing was chosen.
+	// Path is the field that made the choice; nil where nothing was chosen, and where the server's default was.
 	Path *field.Path
 }
 
@@ -50,24 +50,10 @@ func (c Choice) Native() bool {
 	return c.Kind == Basic || c.Kind == Gang
 }
 
-// Choose answers which way a defaulted spec asks for. There is no other place that decides it. A field of the native
-// blocks comes before scheduling.batchScheduler, that before the deprecated top-level batchScheduler, and that before a
-// scheduling block which names neither. Validate refuses specs in which this order would matter.
+// Choose answers which way a defaulted spec asks for, on a server without a default batch scheduler. The default of a
+// server never makes a choice native, and takes none away that is.
 func Choose(spec *v1beta2.SparkApplicationSpec, specPath *field.Path) Choice {
-	path := specPath.Child("scheduling")
-	scheduling := spec.Scheduling
-	switch {
-	case scheduling != nil && len(nativeChildren(scheduling, path)) > 0:
-		return nativeChoice(scheduling, path)
-	case scheduling != nil && scheduling.BatchScheduler != nil:
-		return Choice{Kind: BatchScheduler, BatchScheduler: scheduling.BatchScheduler.Name, Path: path.Child("batchScheduler")}
-	case deref(spec.BatchScheduler) != "":
-		return Choice{Kind: BatchScheduler, BatchScheduler: *spec.BatchScheduler, Path: specPath.Child("batchScheduler")}
-	case scheduling != nil:
-		return nativeChoice(scheduling, path)
-	default:
-		return Choice{Kind: None}
-	}
+	return Schedulers{}.Choose(spec, specPath)
 }
 
 func nativeChoice(scheduling *v1beta2.SparkSchedulingSpec, path *field.Path) Choice {

@@ -53,7 +53,7 @@ func Compile(app *spark.Application, submissionID string) (*Native, error) {
 	if submissionID == "" {
 		return nil, errors.New("a PodGroup is named after its attempt, which has no submission ID")
 	}
-	errs := validateBatchScheduler(&app.App.Spec, specPath, choice)
+	errs := validateExclusive(&app.App.Spec, specPath, choice)
 	errs = append(errs, validateSupported(app.App.Spec.Scheduling, specPath.Child("scheduling"))...)
 	errs = append(errs, validateGangSize(app, choice)...)
 	if len(errs) > 0 {

@@ -33,16 +33,27 @@ type Submission struct {
 	// Native are the scheduling objects; nil for an application that doesn't use the workload-aware scheduling of
 	// Kubernetes. If it is not nil, the executors of Objects are members of its PodGroup.
 	Native *Native
+	// Batch is what the application's batch scheduler needs; nil for an application that doesn't use one.
+	Batch *Batch
 	// Objects are the driver's pod and what it needs.
 	Objects *spark.Objects
 }
 
-// CompileSubmission makes one attempt of a defaulted application, for the controller and for kubectl-spark alike. The
-// priority class is the one read back from the created PodGroup; empty means the one asked for. An application that
-// asks for a batch scheduler is an error: it must not be placed in another way.
+// CompileSubmission makes one attempt of a defaulted application on a server that knows no batch schedulers but the usual
+// ones and has no default.
 func CompileSubmission(app *v1beta2.SparkApplication, submissionID string, submitTime time.Time, priorityClassName string) (*Submission, error) {
+	return Schedulers{KubeSchedulers: []string{DefaultKubeSchedulerName}}.CompileSubmission(app, submissionID, submitTime, priorityClassName)
+}
+
+// CompileSubmission makes one attempt of a defaulted application, for the controller and for kubectl-spark alike. The
+// priority class is the one read back from the created PodGroup; empty means the one asked for. An application that asks
+// for a batch scheduler which isn't known is an error: it must not be placed in another way. The attempt of the status
+// keeps to the batch scheduler that it was begun with.
+func (s Schedulers) CompileSubmission(app *v1beta2.SparkApplication, submissionID string, submitTime time.Time, priorityClassName string) (*Submission, error) {
 	specPath := field.NewPath("spec")
-	if errs := validateBatchScheduler(&app.Spec, specPath, Choose(&app.Spec, specPath)); len(errs) > 0 {
+	s = s.forAttempt(app, submissionID)
+	choice := s.Choose(&app.Spec, specPath)
+	if errs := s.validateChoice(&app.Spec, specPath, choice); len(errs) > 0 {
 		return nil, errs.ToAggregate()
 	}
 	application, errs := spark.Resolve(app, specPath)
@@ -53,13 +64,38 @@ func CompileSubmission(app *v1beta2.SparkApplication, submissionID string, submi
 	if err != nil {
 		return nil, err
 	}
-	objects, err := spark.Build(application, spark.Attempt{
-		SubmissionID: submissionID,
-		SubmitTime:   submitTime,
-		Group:        native.Group(priorityClassName),
-	})
+	batch, err := s.compileBatch(application, submissionID, choice)
+	if err != nil {
+		return nil, err
+	}
+	attempt := spark.Attempt{SubmissionID: submissionID, SubmitTime: submitTime, Group: native.Group(priorityClassName)}
+	if batch != nil {
+		attempt.Placement = batch.Placement
+	}
+	objects, err := spark.Build(application, attempt)
 	if err != nil {
 		return nil, fmt.Errorf("building the objects of the attempt: %w", err)
 	}
-	return &Submission{Application: application, Native: native, Objects: objects}, nil
+	return &Submission{Application: application, Native: native, Batch: batch, Objects: objects}, nil
+}
+
+// compileBatch makes what the batch scheduler of a choice needs, nil for another choice.
+func (s Schedulers) compileBatch(app *spark.Application, submissionID string, choice Choice) (*Batch, error) {
+	if choice.Kind != BatchScheduler {
+		return nil, nil
+	}
+	scheduler, known := s.batchScheduler(choice.BatchScheduler)
+	if !known {
+		return nil, fmt.Errorf("there is no batch scheduler %q", choice.BatchScheduler)
+	}
+	batch, err := scheduler.place(app, optionsOf(&app.App.Spec, field.NewPath("spec")))
+	if err != nil {
+		return nil, err
+	}
+	if batch.PodGroup != nil {
+		labels := batch.PodGroup.GetLabels()
+		labels[spark.LabelSubmissionID] = submissionID
+		batch.PodGroup.SetLabels(labels)
+	}
+	return batch, nil
 }

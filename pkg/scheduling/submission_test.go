@@ -67,8 +67,11 @@ func TestCompileSubmissionFailsClosed(t *testing.T) {
 		edit    edit
 		wantErr string
 	}{
-		{"top-level batch scheduler", func(app *v1beta2.SparkApplication) { app.Spec.BatchScheduler = new("volcano") }, "spec.batchScheduler: Forbidden"},
-		{"nested batch scheduler", withScheduling(nestedVolcano), "spec.scheduling.batchScheduler: Forbidden"},
+		{"unknown batch scheduler", topScheduler("vulcano"), "spec.batchScheduler: Unsupported value"},
+		{"two batch schedulers", func(app *v1beta2.SparkApplication) {
+			topScheduler("volcano")(app)
+			withScheduling(nestedVolcano)(app)
+		}, "spec.batchScheduler: Invalid value"},
 		{"unsupported field", withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) { s.PriorityClassName = new("high") }), "spec.scheduling.priorityClassName: Forbidden"},
 		{"client mode", func(app *v1beta2.SparkApplication) { app.Spec.Mode = v1beta2.ClientMode }, "spec.mode"},
 	} {

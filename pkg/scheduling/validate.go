@@ -39,6 +39,8 @@ const gateName = "SparkApplicationWorkloadAwareScheduling"
 type ValidateOptions struct {
 	// WorkloadAwareScheduling says whether the feature gate SparkApplicationWorkloadAwareScheduling is on.
 	WorkloadAwareScheduling bool
+	// Schedulers are the batch schedulers that the server knows.
+	Schedulers Schedulers
 }
 
 // Validate refuses a resolved application whose executors surely can't be placed in the way it asks for, and whatever
@@ -62,8 +64,8 @@ func Validate(app *spark.Application, specPath *field.Path, opts ValidateOptions
 
 // ValidateSpec is the part of Validate that needs no resolved application, for a spec that can't be resolved.
 func ValidateSpec(spec *v1beta2.SparkApplicationSpec, specPath *field.Path, opts ValidateOptions) field.ErrorList {
-	choice := Choose(spec, specPath)
-	errs := validateBatchScheduler(spec, specPath, choice)
+	choice := opts.Schedulers.Choose(spec, specPath)
+	errs := opts.Schedulers.validateChoice(spec, specPath, choice)
 	if !choice.Native() {
 		return errs
 	}
@@ -77,57 +79,6 @@ func ValidateSpec(spec *v1beta2.SparkApplicationSpec, specPath *field.Path, opts
 	errs = append(errs, validateMembership(spec, specPath)...)
 	errs = append(errs, validateDriverMaster(spec, specPath)...)
 	return errs
-}
-
-// validateBatchScheduler keeps the ways to say the same thing apart, and refuses batch schedulers: this release has
-// none, and an application must not be placed in another way than the one it asks for.
-func validateBatchScheduler(spec *v1beta2.SparkApplicationSpec, specPath *field.Path, choice Choice) field.ErrorList {
-	var errs field.ErrorList
-	path := specPath.Child("scheduling")
-
-	nested := spec.Scheduling != nil && spec.Scheduling.BatchScheduler != nil
-	if nested {
-		if native := nativeChildren(spec.Scheduling, path); len(native) > 0 {
-			names := []string{"batchScheduler"}
-			for _, child := range native {
-				names = append(names, strings.TrimPrefix(child.String(), path.String()+"."))
-			}
-			errs = append(errs, field.Invalid(path, strings.Join(names, ", "),
-				"batchScheduler and the other fields of this block are mutually exclusive"))
-		} else {
-			errs = append(errs, field.Forbidden(path.Child("batchScheduler"), notSupported(spec.Scheduling.BatchScheduler.Name)))
-		}
-	}
-
-	for _, top := range []struct {
-		path  *field.Path
-		used  bool
-		value any
-	}{
-		{specPath.Child("batchScheduler"), deref(spec.BatchScheduler) != "", deref(spec.BatchScheduler)},
-		{specPath.Child("batchSchedulerOptions"), spec.BatchSchedulerOptions != nil, spec.BatchSchedulerOptions},
-	} {
-		switch {
-		case !top.used:
-		case nested:
-			errs = append(errs, field.Invalid(top.path, top.value,
-				fmt.Sprintf("must not be set together with %s; keep the latter", path.Child("batchScheduler"))))
-		case choice.Native():
-			errs = append(errs, field.Invalid(top.path, top.value,
-				fmt.Sprintf("must not be set together with %s: an application is placed by the one or by the other", choice.Path)))
-		default:
-			errs = append(errs, field.Forbidden(top.path, notSupported(deref(spec.BatchScheduler))))
-		}
-	}
-	return errs
-}
-
-func notSupported(batchScheduler string) string {
-	if batchScheduler == "" {
-		return "batch schedulers are not supported yet by this release; remove the field"
-	}
-	return fmt.Sprintf("batch schedulers (here %q) are not supported yet by this release; "+
-		"remove the field, or set scheduling.schedulingPolicy to place the executors together", batchScheduler)
 }
 
 // validateSupported refuses what the schema has and this release can't honour. The scheduling block may be nil.

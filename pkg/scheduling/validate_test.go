@@ -22,6 +22,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
@@ -84,24 +86,32 @@ func TestValidate(t *testing.T) {
 		{name: "one of polling and watching is enough", edits: []edit{gang, withConf("spark.kubernetes.executor.enableApiPolling", "false")}},
 
 		// R3 and R5: batch schedulers, in both places.
-		{name: "nested batch scheduler", edits: []edit{withScheduling(nestedVolcano)}, want: []want{
-			{field.ErrorTypeForbidden, "spec.scheduling.batchScheduler", `batch schedulers (here "volcano") are not supported yet by this release`},
+		{name: "nested batch scheduler", edits: []edit{withScheduling(nestedVolcano)}},
+		{name: "top-level batch scheduler", edits: []edit{topScheduler("yunikorn")}},
+		{name: "top-level options alone", edits: []edit{topOptions(v1beta2.BatchSchedulerConfiguration{Queue: new("root")})}},
+		{name: "an unknown batch scheduler, nested", edits: []edit{withScheduling(func(s *v1beta2.SparkSchedulingSpec) {
+			s.BatchScheduler = &v1beta2.BatchSchedulerSpec{Name: "vulcano"}
+		})}, want: []want{
+			{field.ErrorTypeNotSupported, "spec.scheduling.batchScheduler.name", `"volcano", "yunikorn"`},
 		}},
-		{name: "top-level batch scheduler", edits: []edit{func(app *v1beta2.SparkApplication) {
-			app.Spec.BatchScheduler = new("yunikorn")
-		}}, want: []want{
-			{field.ErrorTypeForbidden, "spec.batchScheduler", `batch schedulers (here "yunikorn") are not supported yet by this release`},
+		{name: "an unknown batch scheduler, top-level", edits: []edit{topScheduler("kube-scheduler")}, want: []want{
+			{field.ErrorTypeNotSupported, "spec.batchScheduler", `"volcano", "yunikorn"`},
 		}},
-		{name: "top-level options", edits: []edit{func(app *v1beta2.SparkApplication) {
-			app.Spec.BatchSchedulerOptions = &v1beta2.BatchSchedulerConfiguration{Queue: new("root")}
-		}}, want: []want{
-			{field.ErrorTypeForbidden, "spec.batchSchedulerOptions", "batch schedulers are not supported yet by this release"},
+		{name: "options that Volcano refuses", edits: []edit{topScheduler("volcano"), topOptions(v1beta2.BatchSchedulerConfiguration{
+			Queue: new("root.default_queue"), PriorityClassName: new("High"),
+			Resources: corev1.ResourceList{"cpu": resource.MustParse("-1"), "a b": resource.MustParse("1")},
+		})}, want: []want{
+			{field.ErrorTypeInvalid, "spec.batchSchedulerOptions.queue", "lowercase"},
+			{field.ErrorTypeInvalid, "spec.batchSchedulerOptions.priorityClassName", "lowercase"},
+			{field.ErrorTypeInvalid, "spec.batchSchedulerOptions.resources[a b]", ""},
+			{field.ErrorTypeInvalid, "spec.batchSchedulerOptions.resources[cpu]", "must not be negative"},
 		}},
-		{name: "both places", edits: []edit{withScheduling(nestedVolcano), func(app *v1beta2.SparkApplication) {
-			app.Spec.BatchScheduler = new("volcano")
-			app.Spec.BatchSchedulerOptions = &v1beta2.BatchSchedulerConfiguration{}
-		}}, want: []want{
-			{field.ErrorTypeForbidden, "spec.scheduling.batchScheduler", "not supported yet"},
+		{name: "a queue that is no label", edits: []edit{withScheduling(func(s *v1beta2.SparkSchedulingSpec) {
+			s.BatchScheduler = &v1beta2.BatchSchedulerSpec{Name: "yunikorn", Queue: new("root/default")}
+		})}, want: []want{
+			{field.ErrorTypeInvalid, "spec.scheduling.batchScheduler.queue", ""},
+		}},
+		{name: "both places", edits: []edit{withScheduling(nestedVolcano), topScheduler("volcano"), topOptions(v1beta2.BatchSchedulerConfiguration{})}, want: []want{
 			{field.ErrorTypeInvalid, "spec.batchScheduler", "must not be set together with spec.scheduling.batchScheduler"},
 			{field.ErrorTypeInvalid, "spec.batchSchedulerOptions", "must not be set together with spec.scheduling.batchScheduler"},
 		}},
@@ -299,7 +309,7 @@ func TestValidateGate(t *testing.T) {
 		{"gang", withScheduling(gangPolicy), []want{gate}},
 		{"basic", withScheduling(basicPolicy), []want{gate}},
 		{"empty block", withScheduling(), []want{gate}},
-		{"batch scheduler", withScheduling(nestedVolcano), []want{{field.ErrorTypeForbidden, "spec.scheduling.batchScheduler", "not supported yet"}}},
+		{"batch scheduler", withScheduling(nestedVolcano), nil},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			assertErrors(t, tc.want, Validate(resolve(t, tc.edit), testSpecPath, ValidateOptions{}))

@@ -27,7 +27,7 @@ import (
 
 // Warnings says what of an application's scheduling is accepted and had better be changed, in a fixed order.
 func Warnings(app *spark.Application, specPath *field.Path) []string {
-	warnings := DeprecationWarnings(&app.App.Spec, specPath)
+	warnings := append(DeprecationWarnings(&app.App.Spec, specPath), batchWarnings(app, specPath)...)
 	if Choose(&app.App.Spec, specPath).Kind != Gang {
 		return warnings
 	}
@@ -54,24 +54,39 @@ func Warnings(app *spark.Application, specPath *field.Path) []string {
 // application.
 func DeprecationWarnings(spec *v1beta2.SparkApplicationSpec, specPath *field.Path) []string {
 	var warnings []string
-	deprecated := func(old, replacement *field.Path) {
-		warnings = append(warnings, fmt.Sprintf("%s is deprecated; use %s", old, replacement))
-	}
-	nested := specPath.Child("scheduling", "batchScheduler")
-	if deref(spec.BatchScheduler) != "" {
-		deprecated(specPath.Child("batchScheduler"), nested.Child("name"))
-	}
-	if options := spec.BatchSchedulerOptions; options != nil {
-		path := specPath.Child("batchSchedulerOptions")
-		if options.Queue != nil {
-			deprecated(path.Child("queue"), nested.Child("queue"))
-		}
-		if options.PriorityClassName != nil {
-			deprecated(path.Child("priorityClassName"), nested.Child("priorityClassName"))
-		}
-		if len(options.Resources) > 0 {
-			deprecated(path.Child("resources"), nested.Child("resources"))
-		}
+	for _, old := range DeprecatedFields(spec, specPath) {
+		warnings = append(warnings, fmt.Sprintf("%s is deprecated; use %s", old.Path, old.Replacement))
 	}
 	return warnings
+}
+
+// DeprecatedField is a deprecated field in use.
+type DeprecatedField struct {
+	Path, Replacement *field.Path
+}
+
+// DeprecatedFields lists the deprecated scheduling fields that a spec uses. They work until they are removed.
+func DeprecatedFields(spec *v1beta2.SparkApplicationSpec, specPath *field.Path) []DeprecatedField {
+	var used []DeprecatedField
+	nested := specPath.Child("scheduling", "batchScheduler")
+	if deref(spec.BatchScheduler) != "" {
+		used = append(used, DeprecatedField{specPath.Child("batchScheduler"), nested.Child("name")})
+	}
+	options := spec.BatchSchedulerOptions
+	if options == nil {
+		return used
+	}
+	for _, option := range []struct {
+		name string
+		set  bool
+	}{
+		{"queue", options.Queue != nil},
+		{"priorityClassName", options.PriorityClassName != nil},
+		{"resources", len(options.Resources) > 0},
+	} {
+		if option.set {
+			used = append(used, DeprecatedField{specPath.Child("batchSchedulerOptions", option.name), nested.Child(option.name)})
+		}
+	}
+	return used
 }

@@ -52,6 +52,33 @@ func TestWarnings(t *testing.T) {
 			"spec.batchSchedulerOptions.priorityClassName is deprecated; use spec.scheduling.batchScheduler.priorityClassName",
 			"spec.batchSchedulerOptions.resources is deprecated; use spec.scheduling.batchScheduler.resources",
 		}},
+		{name: "options without a batch scheduler", edits: []edit{topOptions(v1beta2.BatchSchedulerConfiguration{})}, want: []string{
+			"spec.batchSchedulerOptions: is only for the batch scheduler that the server chooses by default, if it does; name one with spec.scheduling.batchScheduler.name",
+		}},
+		{name: "options that have no effect", edits: []edit{withScheduling(func(s *v1beta2.SparkSchedulingSpec) {
+			s.BatchScheduler = &v1beta2.BatchSchedulerSpec{Name: "kube-scheduler", Queue: new("root"), Resources: corev1.ResourceList{"cpu": resource.MustParse("3")}}
+		})}, want: []string{
+			`spec.scheduling.batchScheduler.queue: root has no effect with the batch scheduler "kube-scheduler"; remove the field`,
+			`spec.scheduling.batchScheduler.resources: map[cpu:3] has no effect with the batch scheduler "kube-scheduler"; remove the field`,
+		}},
+		{name: "another scheduler", edits: []edit{withScheduling(nestedVolcano), withConf("spark.kubernetes.scheduler.name", "mine"), func(app *v1beta2.SparkApplication) {
+			app.Spec.Driver.SchedulerName = new("volcano")
+		}}, want: []string{
+			`spec.sparkConf[spark.kubernetes.scheduler.name]: "mine" has no effect, because spec.scheduling.batchScheduler gives the pods to "volcano"; remove one of them`,
+		}},
+		{name: "a PodGroup of one's own", edits: []edit{withScheduling(nestedVolcano), func(app *v1beta2.SparkApplication) {
+			app.Spec.Driver.Annotations = map[string]string{"scheduling.k8s.io/group-name": "mine"}
+		}}, want: []string{
+			`spec.driver.annotations[scheduling.k8s.io/group-name]: "mine" is taken for a PodGroup of yours: none is made, and the executors are left as they are`,
+		}},
+		{name: "marks that are needed otherwise", edits: []edit{withScheduling(func(s *v1beta2.SparkSchedulingSpec) {
+			s.BatchScheduler = &v1beta2.BatchSchedulerSpec{Name: "yunikorn", Queue: new("root.a")}
+		}), withExecutorTemplate(`{"metadata":{"annotations":{"yunikorn.apache.org/task-group-name":"mine"}}}`), func(app *v1beta2.SparkApplication) {
+			app.Spec.Driver.Labels = map[string]string{"queue": "root.b"}
+		}}, want: []string{
+			`spec.driver.labels[queue]: "root.b" has no effect, because the batch scheduler "yunikorn" needs the value "root.a"; remove it`,
+			`spec.executor.template.metadata.annotations[yunikorn.apache.org/task-group-name]: "mine" has no effect, because the batch scheduler "yunikorn" needs the value "spark-executor"; remove it`,
+		}},
 		{name: "few replacements", edits: []edit{gang, withConf("spark.kubernetes.allocation.maximum", "7")}, want: []string{
 			`spec.sparkConf[spark.kubernetes.allocation.maximum]: "7" is less than twice the size of the gang, 4; each replacement of an executor counts, and the driver fails when they are used up`,
 		}},

@@ -28,7 +28,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
-	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
@@ -37,17 +36,7 @@ import (
 // corpusDir is where manifests of the Kubeflow Spark operator's users are, beside the repository.
 const corpusDir = "../../../../../shared/corpus"
 
-// batchSchedulers are the files of the corpus that ask for a batch scheduler.
-var batchSchedulers = map[string][]want{
-	"spark-pi-volcano.yaml":        {{field.ErrorTypeForbidden, "spec.batchScheduler", `"volcano"`}},
-	"spark-pi-kube-scheduler.yaml": {{field.ErrorTypeForbidden, "spec.batchScheduler", `"kube-scheduler"`}},
-	"spark-pi-yunikorn.yaml": {
-		{field.ErrorTypeForbidden, "spec.batchScheduler", `"yunikorn"`},
-		{field.ErrorTypeForbidden, "spec.batchSchedulerOptions", `"yunikorn"`},
-	},
-}
-
-// TestCorpus accepts every manifest that the operator accepts, except for those that ask for a batch scheduler.
+// TestCorpus accepts every manifest that the operator accepts.
 func TestCorpus(t *testing.T) {
 	if _, err := os.Stat(corpusDir); errors.Is(err, os.ErrNotExist) {
 		t.Skip("the corpus of manifests is not here")
@@ -63,7 +52,8 @@ func TestCorpus(t *testing.T) {
 			for _, app := range applicationsOf(t, file) {
 				found++
 				for _, opts := range []Options{{}, gateOn} {
-					assertErrors(t, batchSchedulers[filepath.Base(file)], ValidateSparkApplication(app, opts))
+					opts.Schedulers.KubeSchedulers = []string{"kube-scheduler"}
+					assert.Empty(t, ValidateSparkApplication(app, opts))
 				}
 				before := app.DeepCopy()
 				WarningsForSparkApplication(app, nil)

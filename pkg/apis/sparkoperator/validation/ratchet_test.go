@@ -39,7 +39,7 @@ func TestUpdateRatchets(t *testing.T) {
 		app.Spec.NodeSelector = map[string]string{"a": "b"}
 		app.Spec.Driver.NodeSelector = map[string]string{"c": "d"}
 	}
-	batchScheduler := func(app *sparkoperator.SparkApplication) { app.Spec.BatchScheduler = new("volcano") }
+	batchScheduler := func(app *sparkoperator.SparkApplication) { app.Spec.BatchScheduler = new("vulcano") }
 	pendingPods := func(app *sparkoperator.SparkApplication) {
 		gang(app)
 		withConf("spark.kubernetes.allocation.maxPendingPods", "2")(app)
@@ -101,9 +101,9 @@ func TestUpdateRatchets(t *testing.T) {
 		{
 			name: "another batch scheduler", old: batchScheduler, opts: gateOn,
 			new: func(app *sparkoperator.SparkApplication) {
-				app.Spec.BatchSchedulerOptions = &sparkoperator.BatchSchedulerConfiguration{}
+				app.Spec.BatchScheduler = new("unicorn")
 			},
-			want: []want{{field.ErrorTypeForbidden, "spec.batchSchedulerOptions", ""}},
+			want: []want{{field.ErrorTypeNotSupported, "spec.batchScheduler", ""}},
 		},
 		{
 			name: "more executors than may be pending", old: func(app *sparkoperator.SparkApplication) {

@@ -25,13 +25,19 @@ import (
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 )
 
 // Options is what validation depends on beside the object.
 type Options struct {
 	// WorkloadAwareScheduling says whether the feature gate SparkApplicationWorkloadAwareScheduling is on.
 	WorkloadAwareScheduling bool
+	// Schedulers are the batch schedulers that the server knows.
+	Schedulers BatchSchedulers
 }
+
+// BatchSchedulers are the batch schedulers that a server knows.
+type BatchSchedulers = scheduling.Schedulers
 
 var (
 	metadataPath = field.NewPath("metadata")

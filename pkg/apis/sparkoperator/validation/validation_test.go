@@ -147,8 +147,8 @@ func TestValidateSparkApplication(t *testing.T) {
 		{name: "client mode", edit: func(app *sparkoperator.SparkApplication) { app.Spec.Mode = sparkoperator.ClientMode }, want: []want{
 			{field.ErrorTypeForbidden, "spec.mode", ""},
 		}},
-		{name: "a batch scheduler", edit: func(app *sparkoperator.SparkApplication) { app.Spec.BatchScheduler = new("volcano") }, want: []want{
-			{field.ErrorTypeForbidden, "spec.batchScheduler", "not supported yet"},
+		{name: "an unknown batch scheduler", edit: func(app *sparkoperator.SparkApplication) { app.Spec.BatchScheduler = new("vulcano") }, want: []want{
+			{field.ErrorTypeNotSupported, "spec.batchScheduler", ""},
 		}},
 		{name: "a part of the block that is not supported", edit: func(app *sparkoperator.SparkApplication) {
 			gang(app)

@@ -52,6 +52,19 @@ func WarningsForSparkApplication(app, old *sparkoperator.SparkApplication) []str
 	return warnings
 }
 
+// DeprecatedFields lists the paths of the deprecated fields that the spec of a new or edited application uses. The old
+// object is nil for a create. An update that leaves the spec alone uses none.
+func DeprecatedFields(app, old *sparkoperator.SparkApplication) []string {
+	if old != nil && equality.Semantic.DeepEqual(&app.Spec, &old.Spec) {
+		return nil
+	}
+	var paths []string
+	for _, used := range scheduling.DeprecatedFields(&versioned(app).Spec, specPath) {
+		paths = append(paths, used.Path.String())
+	}
+	return paths
+}
+
 // specWarnings says what of a spec, wherever it is, won't do what its author may think.
 func specWarnings(app *v1beta2.SparkApplication, path *field.Path) []string {
 	var warnings []string
