@@ -52,6 +52,7 @@ type renderer struct {
 	// placeholderTime stands for the time of the submission.
 	placeholderTime time.Time
 	workloadAware   bool
+	schedulers      scheduling.Schedulers
 }
 
 // result is what became of one application.
@@ -111,7 +112,7 @@ func (r *renderer) complete(res *result, object metav1.Object) bool {
 }
 
 func (r *renderer) validationOptions() validation.Options {
-	return validation.Options{WorkloadAwareScheduling: r.workloadAware}
+	return validation.Options{WorkloadAwareScheduling: r.workloadAware, Schedulers: r.schedulers}
 }
 
 // validate runs what the server runs on a create, beside the hand-written rules whose errors are handed in: the rules for
@@ -167,7 +168,7 @@ func (r *renderer) compile(res *result) {
 		submitTime = r.placeholderTime
 		res.placeholder("time of the submission", submitTime.Format(time.RFC3339))
 	}
-	submission, err := scheduling.CompileSubmission(app, submissionID, submitTime, recordedPriorityClass(app, submissionID))
+	submission, err := r.schedulers.CompileSubmission(app, submissionID, submitTime, recordedPriorityClass(app, submissionID))
 	if err != nil {
 		res.errors = append(res.errors, err)
 		return
@@ -199,6 +200,9 @@ func inOrderOfCreation(s *scheduling.Submission) []object {
 		objects = append(objects,
 			object{s.Native.Workload, "what the cluster is told about the application's groups of pods"},
 			object{s.Native.PodGroup, groupPurpose})
+	}
+	if s.Batch.PodGroupName() != "" {
+		objects = append(objects, object{s.Batch.PodGroup, "what the batch scheduler " + s.Batch.Name + " is told of the application"})
 	}
 	for _, claim := range s.Objects.PersistentVolumeClaims {
 		objects = append(objects, object{claim, "a volume made for the driver of this attempt"})

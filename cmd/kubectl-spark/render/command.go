@@ -30,6 +30,7 @@ import (
 	"k8s.io/component-base/featuregate"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/features"
+	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 )
 
 const description = `Print every object that the server would create for a SparkApplication.
@@ -100,6 +101,8 @@ type Options struct {
 	SubmissionID string
 	// FeatureGates are NAME=true|false pairs, separated by commas.
 	FeatureGates string
+	// Schedulers are the batch schedulers that the server knows, and its default.
+	Schedulers scheduling.Schedulers
 
 	namespaceGiven bool
 	validation     FieldValidation
@@ -109,6 +112,7 @@ type Options struct {
 // NewCommand returns the command `render`.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	o := &Options{IOStreams: streams, Namespace: "default", Output: outputYAML, Validate: string(FieldValidationWarn)}
+	o.Schedulers.KubeSchedulers = []string{scheduling.DefaultKubeSchedulerName}
 	cmd := &cobra.Command{
 		Use:                   "render -f FILE",
 		DisableFlagsInUseLine: true,
@@ -137,6 +141,9 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		"ID of the attempt, a UUID (default: the manifest's, else a placeholder made of namespace and name)")
 	flags.StringVar(&o.FeatureGates, "feature-gates", "",
 		"NAME=true|false pairs, separated by commas; "+string(features.SparkApplicationWorkloadAwareScheduling)+" is on by default here")
+	flags.StringSliceVar(&o.Schedulers.KubeSchedulers, "kube-scheduler-names", o.Schedulers.KubeSchedulers,
+		"names of kube-schedulers with the co-scheduling plugin, as the server's flag has them")
+	flags.StringVar(&o.Schedulers.Default, "default-batch-scheduler", "", "batch scheduler of applications that choose nothing, as the server's flag has it")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("validate", cobra.FixedCompletions([]string{"strict", "warn", "ignore"}, cobra.ShellCompDirectiveNoFileComp))
@@ -182,6 +189,7 @@ func (o *Options) Run() error {
 		uid:             o.UID,
 		submissionID:    o.SubmissionID,
 		placeholderTime: time.Unix(0, 0).UTC(),
+		schedulers:      o.Schedulers,
 		workloadAware:   o.gate.Enabled(features.SparkApplicationWorkloadAwareScheduling),
 	}
 	printer := newPrinter(o.Output, o.Out)

@@ -24,12 +24,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 )
 
 var corpusFolder = filepath.Join(root, "..", "shared", "corpus")
 
-// Manifests as users of today's operator have them render unchanged. Those that name a batch scheduler are refused, and
-// told why.
+// Manifests as users of today's operator have them render unchanged, batch schedulers included.
 func TestCorpusRenders(t *testing.T) {
 	if _, err := os.Stat(corpusFolder); err != nil {
 		t.Skipf("the corpus of manifests isn't here: %v", err)
@@ -48,10 +49,13 @@ func TestCorpusRenders(t *testing.T) {
 			stdout, stderr, err := run(t, "", "-f", file)
 			switch {
 			case strings.Contains(string(content), "\n  batchScheduler:"):
-				require.Error(t, err)
-				assert.Contains(t, stderr, "spec.batchScheduler")
-				assert.Contains(t, stderr, "not supported")
-				assert.Empty(t, stdout)
+				require.NoError(t, err, stderr)
+				assert.Contains(t, stderr, "spec.batchScheduler is deprecated; use spec.scheduling.batchScheduler.name")
+				_, name, _ := strings.Cut(string(content), "\n  batchScheduler: ")
+				name, _, _ = strings.Cut(name, "\n")
+				assert.Contains(t, stdout, "\n  schedulerName: "+name+"\n")
+				_, needsGroup := scheduling.PodGroupResource(name)
+				assert.Equal(t, needsGroup, strings.Contains(stdout, "\nkind: PodGroup\n"))
 			default:
 				require.NoError(t, err, stderr)
 				assert.Contains(t, stdout, "\nkind: Pod\n")

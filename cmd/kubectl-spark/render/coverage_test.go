@@ -34,11 +34,12 @@ import (
 
 const notInThisRelease = "refused by this release, so that an example of it could not be applied"
 
+const deprecated = "deprecated, so that our examples use scheduling.batchScheduler only"
+
 // notInExamples are the fields that no example uses, with the reason. Everything below a path is meant too.
 var notInExamples = map[string]string{
-	"batchScheduler":                      notInThisRelease,
-	"batchSchedulerOptions":               notInThisRelease,
-	"scheduling.batchScheduler":           notInThisRelease,
+	"batchScheduler":                      deprecated,
+	"batchSchedulerOptions":               deprecated,
 	"scheduling.schedulingConstraints":    notInThisRelease,
 	"scheduling.disruptionMode":           notInThisRelease,
 	"scheduling.resourceClaims":           notInThisRelease,
