@@ -20,11 +20,13 @@ import (
 	"net/http"
 
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-base/featuregate"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/storeidentity"
 	"github.com/spark-apiserver/spark-apiserver/pkg/controller/sparkapplication"
+	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 )
 
 // ExtraConfig is what the server needs beside the configuration of a generic API server.
@@ -39,6 +41,10 @@ type ExtraConfig struct {
 	SparkApplications sparkapplication.Settings
 	// KubeClient reaches the cluster that the applications run in. Nil without one; no controller runs then.
 	KubeClient kubernetes.Interface
+	// DynamicClient reaches the same cluster for the PodGroups of batch schedulers. Nil without one.
+	DynamicClient dynamic.Interface
+	// Schedulers are the batch schedulers that applications may ask for.
+	Schedulers scheduling.Schedulers
 	// StoreIdentity guards against serving the wrong store. Nil: the store is served whatever it is.
 	StoreIdentity *storeidentity.Guard
 	// StoreMetrics serves the metrics of an embedded store. Nil without one.

@@ -30,5 +30,8 @@ func newSparkApplicationController(ctx context.Context, client versioned.Interfa
 		Workers:     config.Workers,
 		Settings:    &config.SparkApplications,
 		FeatureGate: config.FeatureGate,
+
+		DynamicClient: config.DynamicClient,
+		Schedulers:    config.Schedulers,
 	})
 }

@@ -29,7 +29,7 @@ import (
 // sparkOperatorGroup returns the group with the storage of its resources. A resource has one storage, which every version
 // that serves it shares.
 func (c CompletedConfig) sparkOperatorGroup() (*genericapiserver.APIGroupInfo, error) {
-	applications, applicationStatus, err := sparkapplicationstorage.NewREST(Scheme, c.extra.FeatureGate, c.generic.RESTOptionsGetter)
+	applications, applicationStatus, err := sparkapplicationstorage.NewREST(Scheme, c.extra.FeatureGate, c.extra.Schedulers, c.generic.RESTOptionsGetter)
 	if err != nil {
 		return nil, err
 	}

@@ -27,6 +27,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/runtime"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
@@ -146,11 +147,18 @@ func (o *ClusterOptions) applyTo(config *genericapiserver.RecommendedConfig) (ku
 	return kubeClient, nil
 }
 
-// controllerClient returns a client for the controllers, whose requests are limited apart from those of the server.
-func (o *ClusterOptions) controllerClient() (kubernetes.Interface, error) {
+// controllerClients returns clients for the controllers, whose requests are limited apart from those of the server. The
+// dynamic one is for kinds that only some clusters have.
+func (o *ClusterOptions) controllerClients() (kubernetes.Interface, dynamic.Interface, error) {
 	config, err := o.config()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return kubernetes.NewForConfig(rest.AddUserAgent(config, controllerClientAgent))
+	rest.AddUserAgent(config, controllerClientAgent)
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	dynamicClient, err := dynamic.NewForConfig(config)
+	return client, dynamicClient, err
 }

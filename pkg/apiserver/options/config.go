@@ -73,6 +73,7 @@ func (o *Options) Config() (*apiserver.Config, error) {
 			FeatureGate:       o.featureGates(),
 			Workers:           o.Controllers.Workers,
 			SparkApplications: o.Controllers.SparkApplications,
+			Schedulers:        o.Schedulers.schedulers(),
 		},
 	}
 	if o.Store.Embedded() {
@@ -103,7 +104,7 @@ func (o *Options) applyCluster(config *apiserver.Config) error {
 	}
 	config.ExtraConfig.Controllers = o.Controllers.Enabled(apiserver.ControllerNames())
 	if len(config.ExtraConfig.Controllers) > 0 {
-		config.ExtraConfig.KubeClient, err = o.Cluster.controllerClient()
+		config.ExtraConfig.KubeClient, config.ExtraConfig.DynamicClient, err = o.Cluster.controllerClients()
 	}
 	return err
 }

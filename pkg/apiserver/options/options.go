@@ -68,6 +68,7 @@ type Options struct {
 	Store       *StoreOptions
 	Cluster     *ClusterOptions
 	Controllers *ControllerOptions
+	Schedulers  *SchedulerOptions
 	Standalone  *StandaloneOptions
 
 	components basecompatibility.ComponentGlobalsRegistry
@@ -96,6 +97,7 @@ func New() *Options {
 		Store:          newStoreOptions(),
 		Cluster:        newClusterOptions(),
 		Controllers:    newControllerOptions(),
+		Schedulers:     newSchedulerOptions(),
 		Standalone:     &StandaloneOptions{},
 		components:     components,
 	}
@@ -112,6 +114,7 @@ func New() *Options {
 
 	o.Etcd.DefaultStorageMediaType = storageMediaType
 
+	o.Schedulers.register(o.Admission)
 	resourcequota.Register(o.Admission.Plugins)
 	// Quota comes last, so that nothing is counted that another plugin refuses.
 	o.Admission.RecommendedPluginOrder = append(o.Admission.RecommendedPluginOrder, resourcequota.PluginName)
@@ -125,6 +128,7 @@ func (o *Options) FlagSets() *cliflag.NamedFlagSets {
 	o.Cluster.addFlags(sets.FlagSet("cluster"))
 	o.Store.addFlags(sets.FlagSet("store"))
 	o.Controllers.addFlags(sets.FlagSet("controller"))
+	o.Schedulers.addFlags(sets.FlagSet("batch schedulers"))
 	o.Standalone.addFlags(sets.FlagSet("standalone"))
 	o.SecureServing.AddFlags(sets.FlagSet("secure serving"))
 	o.Authentication.AddFlags(sets.FlagSet("authentication"))
@@ -212,6 +216,7 @@ func (o *Options) Validate() []error {
 	errs = append(errs, o.Store.validate(o.Etcd)...)
 	errs = append(errs, o.Cluster.validate(o.Standalone.Enabled)...)
 	errs = append(errs, o.Controllers.validate(apiserver.ControllerNames())...)
+	errs = append(errs, o.Schedulers.validate()...)
 	errs = append(errs, o.Standalone.validate(o)...)
 	if utilfeature.DefaultFeatureGate.Enabled(features.CBORServingAndStorage) {
 		errs = append(errs, errCBOR)

@@ -37,6 +37,7 @@ import (
 type applier struct {
 	spark    versioned.Interface
 	kube     kubernetes.Interface
+	batch    *batchGroups
 	clock    clock.PassiveClock
 	memories *memories
 	access   *accessChecker

@@ -46,6 +46,10 @@ func (a *applier) deleteAll(ctx context.Context, m *memory, s *Snapshot, deletio
 			confirmed = true
 		}
 		switch d.Kind {
+		case DeleteBatchPodGroup:
+			if err := a.deleteBatchPodGroup(ctx, s.Application, d.Name); err != nil {
+				return err
+			}
 		case DeletePod:
 			if err := a.deletePod(ctx, namespace, d.Name, d.UID, d.Force); err != nil {
 				return err

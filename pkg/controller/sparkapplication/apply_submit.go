@@ -54,6 +54,9 @@ func (a *applier) submit(ctx context.Context, m *memory, s *Snapshot) error {
 	if err := a.probeExecutor(ctx, s.Application, submission); err != nil {
 		return err
 	}
+	if err := a.submitBatch(ctx, s.Application, submission.Batch); err != nil {
+		return err
+	}
 	if err := a.createObjects(ctx, s.Application, submission); err != nil {
 		return err
 	}

@@ -70,6 +70,7 @@ func New(ctx context.Context, o Options) (*Controller, error) {
 	c.applier = &applier{
 		spark:    o.SparkClient,
 		kube:     o.KubeClient,
+		batch:    newBatchGroups(o.DynamicClient, o.KubeClient.Discovery(), o.Clock),
 		clock:    o.Clock,
 		memories: c.memories,
 		access:   &accessChecker{client: o.KubeClient, clock: o.Clock},

@@ -173,6 +173,7 @@ func (d *decision) intend(submissionID string, submitTime metav1.Time) {
 	d.removeCondition(v1beta2.ConditionComplete)
 	d.removeCondition(v1beta2.ConditionFailed)
 	d.removeCondition(v1beta2.ConditionWorkloadSchedulingReady)
+	d.status.BatchScheduling = batchRecord(submission.Batch)
 	if submission.Native != nil {
 		d.status.WorkloadScheduling = attemptRecord(submission.Native, submissionID)
 	}
@@ -196,6 +197,7 @@ func (d *decision) resetAttempt() {
 	d.status.ExecutorState = nil
 	d.status.ExecutorCounts = nil
 	d.status.WorkloadScheduling = nil
+	d.status.BatchScheduling = nil
 }
 
 func attemptRecord(native *scheduling.Native, submissionID string) *v1beta2.WorkloadSchedulingStatus {

@@ -205,6 +205,7 @@ func (d *decision) forceLost(drivers []*corev1.Pod) {
 // removePodGroups removes the PodGroups of this application. They must have no member left: the scheduler ignores that
 // a PodGroup is being deleted, and would go on to admit its gang.
 func (d *decision) removePodGroups() bool {
+	d.removeBatchPodGroup()
 	if d.PodGroup != nil && !deleting(d.PodGroup) {
 		d.plan.Delete = append(d.plan.Delete, podGroupDeletion(d.PodGroup, false))
 	}

@@ -35,12 +35,15 @@ const (
 	writePodDelete         = "pod-delete"
 	writeAttemptDelete     = "attempt-object-delete"
 	writeApplicationDelete = "application-delete"
+	writeBatchGroup        = "batch-podgroup"
+	writeBatchGroupUpdate  = "batch-podgroup-update"
+	writeBatchGroupDelete  = "batch-podgroup-delete"
 )
 
 var writes = []string{
 	writeStatus, writeWorkload, writeWorkloadMinCount, writeWorkloadDelete, writePodGroup, writePodGroupMinCount,
 	writePodGroupDelete, writeVolumeClaim, writeConfigMap, writeService, writeDriver, writePodDelete, writeAttemptDelete,
-	writeApplicationDelete,
+	writeApplicationDelete, writeBatchGroup, writeBatchGroupUpdate, writeBatchGroupDelete,
 }
 
 func before(write string) FaultPoint { return FaultPoint("before-" + write) }

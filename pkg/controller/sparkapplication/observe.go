@@ -92,7 +92,7 @@ func newObserver(o Options, m *memories, queue workqueue.TypedRateLimitingInterf
 		applicationInformer: applications,
 		applications:        sparklisters.NewSparkApplicationLister(applications.GetIndexer()),
 		pods:                pods,
-		compile:             scheduling.CompileSubmission,
+		compile:             o.Schedulers.CompileSubmission,
 	}
 	ob.priorities = newPriorityClasses(o.KubeClient)
 	ob.gangs = newGangQueue(o.Settings.MaxWaitingGangs, ob.priorities.value, func(key types.NamespacedName) { queue.Add(key) })

@@ -19,11 +19,13 @@ package sparkapplication
 import (
 	"errors"
 
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
+	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 )
 
 // DefaultWorkers is how many applications are handled at a time, unless Options say otherwise.
@@ -36,6 +38,11 @@ type Options struct {
 	// KubeClient reaches the cluster in which applications run. Its rate limit is the controller's, so it should have
 	// none.
 	KubeClient kubernetes.Interface
+	// DynamicClient reaches the same cluster for the PodGroups of batch schedulers. Nil without one: applications that
+	// need such a PodGroup are refused then.
+	DynamicClient dynamic.Interface
+	// Schedulers are the batch schedulers that applications may ask for.
+	Schedulers scheduling.Schedulers
 	// Workers is how many applications are handled at a time. Default: DefaultWorkers.
 	Workers int
 	// Settings are what an administrator decides. Default: DefaultSettings.

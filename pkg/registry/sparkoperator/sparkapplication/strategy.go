@@ -41,7 +41,8 @@ var servedVersion = fieldpath.APIVersion(v1beta2.SchemeGroupVersion.String())
 type sparkApplicationStrategy struct {
 	rest.DeclarativeValidation
 	names.NameGenerator
-	features featuregate.FeatureGate
+	features   featuregate.FeatureGate
+	schedulers validation.BatchSchedulers
 }
 
 var (
@@ -55,12 +56,14 @@ var (
 )
 
 // NewStrategy returns the rules for creating, changing and deleting SparkApplications. The scheme is the one that the
-// declarative validation is registered with; the gate decides what an application may ask for.
-func NewStrategy(scheme *runtime.Scheme, gate featuregate.FeatureGate) *sparkApplicationStrategy { //nolint:revive // used through the interfaces of package rest
+// declarative validation is registered with; the gate and the known batch schedulers decide what an application may ask for.
+func NewStrategy(scheme *runtime.Scheme, gate featuregate.FeatureGate, schedulers validation.BatchSchedulers) *sparkApplicationStrategy { //nolint:revive // used through the interfaces of package rest
+	registerMetrics()
 	return &sparkApplicationStrategy{
 		DeclarativeValidation: rest.DeclarativeValidation{Scheme: scheme},
 		NameGenerator:         names.SimpleNameGenerator,
 		features:              gate,
+		schedulers:            schedulers,
 	}
 }
 
@@ -91,7 +94,9 @@ func (s *sparkApplicationStrategy) Validate(_ context.Context, obj runtime.Objec
 
 // WarningsOnCreate says what won't have the effect that the user may expect.
 func (*sparkApplicationStrategy) WarningsOnCreate(_ context.Context, obj runtime.Object) []string {
-	return validation.WarningsForSparkApplication(obj.(*sparkoperator.SparkApplication), nil)
+	app := obj.(*sparkoperator.SparkApplication)
+	countDeprecatedFields(app, nil)
+	return validation.WarningsForSparkApplication(app, nil)
 }
 
 // Canonicalize brings the pod templates into the form that they are compared in.
@@ -122,7 +127,9 @@ func (s *sparkApplicationStrategy) ValidateUpdate(_ context.Context, obj, old ru
 
 // WarningsOnUpdate says what won't have the effect that the user may expect.
 func (*sparkApplicationStrategy) WarningsOnUpdate(_ context.Context, obj, old runtime.Object) []string {
-	return validation.WarningsForSparkApplication(obj.(*sparkoperator.SparkApplication), old.(*sparkoperator.SparkApplication))
+	app, oldApp := obj.(*sparkoperator.SparkApplication), old.(*sparkoperator.SparkApplication)
+	countDeprecatedFields(app, oldApp)
+	return validation.WarningsForSparkApplication(app, oldApp)
 }
 
 // AllowUnconditionalUpdate is false, as it is for custom resources: a PUT has to name the version that it replaces.
@@ -138,6 +145,7 @@ func (*sparkApplicationStrategy) DefaultGarbageCollectionPolicy(context.Context)
 func (s *sparkApplicationStrategy) validationOptions() validation.Options {
 	return validation.Options{
 		WorkloadAwareScheduling: s.features.Enabled(features.SparkApplicationWorkloadAwareScheduling),
+		Schedulers:              s.schedulers,
 	}
 }
 
