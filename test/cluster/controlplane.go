@@ -147,7 +147,7 @@ clientConnection:
   kubeconfig: %s
   qps: 400
   burst: 800
-`, kubeconfig)}); err != nil {
+%s`, kubeconfig, c.options.schedulerProfiles())}); err != nil {
 		return nil, err
 	}
 	args := []string{

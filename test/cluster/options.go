@@ -72,6 +72,10 @@ type Options struct {
 	// RuntimeConfig is added to kube-apiserver's --runtime-config.
 	RuntimeConfig map[string]bool
 
+	// SchedulerProfiles are further names that kube-scheduler answers to, with its ordinary plugins. Pods of batch schedulers
+	// are placed this way without them: simulated, as far as anything but the names goes.
+	SchedulerProfiles []string
+
 	// ExtraArgs are appended to the arguments of a program.
 	ExtraArgs map[Program][]string
 
@@ -144,6 +148,19 @@ func (o Options) runtimeConfig() string {
 	}
 	maps.Copy(config, o.RuntimeConfig)
 	return joinBools(config)
+}
+
+// schedulerProfiles returns the profiles of kube-scheduler's configuration, empty for the usual one alone.
+func (o Options) schedulerProfiles() string {
+	if len(o.SchedulerProfiles) == 0 {
+		return ""
+	}
+	var text strings.Builder
+	text.WriteString("profiles:\n- schedulerName: default-scheduler\n")
+	for _, name := range o.SchedulerProfiles {
+		text.WriteString("- schedulerName: " + name + "\n")
+	}
+	return text.String()
 }
 
 func joinBools(m map[string]bool) string {

@@ -93,3 +93,9 @@ func TestLeasedPortsDiffer(t *testing.T) {
 		seen[l.port] = true
 	}
 }
+
+func TestSchedulerProfiles(t *testing.T) {
+	assert.Empty(t, Options{}.schedulerProfiles(), "the configuration has no profile of its own")
+	assert.Equal(t, "profiles:\n- schedulerName: default-scheduler\n- schedulerName: volcano\n",
+		Options{SchedulerProfiles: []string{"volcano"}}.schedulerProfiles())
+}

@@ -64,6 +64,7 @@ func TestExamplesRun(t *testing.T) {
 func (n *tenant) whatExamplesNeed() {
 	t := n.t
 	n.mustKubectl("", "apply", "-k", filepath.Join(n.Binaries.RepoRoot, "artifacts", "spark-driver"))
+	n.serveGroups(volcanoGroups)
 	_, err := n.kube.StorageV1().StorageClasses().Create(t.Context(), &storagev1.StorageClass{
 		ObjectMeta: metav1.ObjectMeta{Name: "standard"}, Provisioner: sparkdriver.Provisioner,
 	}, metav1.CreateOptions{})

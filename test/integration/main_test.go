@@ -33,9 +33,10 @@ const maxWaitingGangs = 3
 var shared *environment
 
 func TestMain(m *testing.M) {
-	os.Exit(clustertest.Main(m, cluster.Options{}, func(ctx context.Context, c *cluster.Cluster) error {
+	os.Exit(clustertest.Main(m, cluster.Options{SchedulerProfiles: batchSchedulerProfiles}, func(ctx context.Context, c *cluster.Cluster) error {
 		server, err := c.StartSparkAPIServer(ctx, cluster.ServerOptions{
 			FeatureGates: nativeScheduling,
+			Manifests:    withBatchSchedulers(c),
 			// Short enough to be waited for, and without effect on whoever has no such trouble.
 			ExtraFlags: []string{"--container-error-grace=5s", fmt.Sprintf("--max-waiting-gangs=%d", maxWaitingGangs)},
 		})
