@@ -182,7 +182,7 @@ func TestSchedulersThatMayNotBeNamed(t *testing.T) {
 	}
 	err := create(n.application("pi", batchScheduler("vulcano", "")))
 	require.True(t, apierrors.IsInvalid(err), "%v", err)
-	assert.ErrorContains(t, err, `spec.scheduling.batchScheduler.name: Unsupported value: "vulcano": supported values: "volcano", "yunikorn", "kube-scheduler"`)
+	require.ErrorContains(t, err, `spec.scheduling.batchScheduler.name: Unsupported value: "vulcano": supported values: "volcano", "yunikorn", "kube-scheduler"`)
 	require.NoError(t, create(n.application("pi", batchScheduler("yunikorn", ""))))
 
 	_, err = n.kube.CoreV1().Namespaces().Patch(t.Context(), n.namespace, types.MergePatchType,

@@ -19,6 +19,7 @@ package sparkapplication
 import (
 	"context"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -115,6 +116,7 @@ func (c batchGroupClient) Create(ctx context.Context, group *unstructured.Unstru
 	return nil, err
 }
 
+// Get reads a PodGroup.
 func (c batchGroupClient) Get(ctx context.Context, name string, options metav1.GetOptions) (*unstructured.Unstructured, error) {
 	return c.resource.Get(ctx, name, options)
 }
@@ -189,9 +191,7 @@ func renewedGroup(got, want *unstructured.Unstructured) *unstructured.Unstructur
 	if labels == nil {
 		labels = map[string]string{}
 	}
-	for key, value := range want.GetLabels() {
-		labels[key] = value
-	}
+	maps.Copy(labels, want.GetLabels())
 	renewed.SetLabels(labels)
 	return renewed
 }
