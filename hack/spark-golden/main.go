@@ -20,6 +20,8 @@ limitations under the License.
 //
 // It needs python3 with pip and a JRE 17, and is run by hand when a case or a release of Spark is added; the
 // recordings are committed.
+//
+// With "install" as first argument it only gets Spark and prints the folder of each line.
 package main
 
 import (
@@ -37,6 +39,14 @@ import (
 	"time"
 
 	"github.com/spark-apiserver/spark-apiserver/hack/spark-golden/golden"
+	"github.com/spark-apiserver/spark-apiserver/hack/spark-golden/pyspark"
+)
+
+const (
+	allLines     = "3.5,4.0,4.1,4.2,4.3"
+	linesUsage   = "the lines of Spark, with commas"
+	defaultCache = ".cache/pyspark"
+	cacheUsage   = "the folder that Spark is kept in"
 )
 
 func main() {
@@ -50,10 +60,13 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	lines := flag.String("lines", "3.5,4.0,4.1,4.2,4.3", "the lines of Spark, with commas")
+	if len(os.Args) > 1 && os.Args[1] == "install" {
+		return install(ctx, os.Args[2:])
+	}
+	lines := flag.String("lines", allLines, linesUsage)
 	only := flag.String("cases", "*", "a shell pattern for the names of the cases to record")
 	missing := flag.Bool("missing", false, "record only what has no recording yet")
-	cache := flag.String("cache", filepath.Join(".cache", "pyspark"), "the folder that Spark is kept in")
+	cache := flag.String("cache", defaultCache, cacheUsage)
 	data := flag.String("data", filepath.Join("pkg", "spark", "testdata", "golden"), "the folder of cases and recordings")
 	script := flag.Bool("script", false, "run bin/spark-submit for each case, which takes seconds each, instead of its class in one virtual machine")
 	flag.Parse()
@@ -66,11 +79,11 @@ func run(ctx context.Context) error {
 	}
 	var failed []error
 	for line := range strings.SplitSeq(*lines, ",") {
-		in, err := install(ctx, *cache, line)
+		in, err := pyspark.Install(ctx, *cache, line)
 		if err != nil {
 			return err
 		}
-		fmt.Printf("Spark %s\n", in.version)
+		fmt.Printf("Spark %s\n", in.Version)
 		chosen := slices.DeleteFunc(slices.Clone(cases), func(c golden.Case) bool {
 			matches, _ := path.Match(*only, c.Name) // the pattern is checked above
 			_, err := os.Stat(golden.File(*data, line, c.Name))
@@ -102,6 +115,28 @@ func run(ctx context.Context) error {
 		}
 	}
 	return errors.Join(failed...)
+}
+
+// install gets the Spark of each line and prints where it is.
+func install(ctx context.Context, args []string) error {
+	flags := flag.NewFlagSet("install", flag.ExitOnError)
+	lines := flags.String("lines", allLines, linesUsage)
+	cache := flags.String("cache", defaultCache, cacheUsage)
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	for line := range strings.SplitSeq(*lines, ",") {
+		in, err := pyspark.Install(ctx, *cache, line)
+		if err != nil {
+			return err
+		}
+		home, err := filepath.Abs(in.Home)
+		if err != nil {
+			return err
+		}
+		fmt.Println(home)
+	}
+	return nil
 }
 
 // removeStale removes the recordings of cases that there are no more.

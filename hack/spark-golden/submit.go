@@ -35,6 +35,7 @@ import (
 	"sync"
 
 	"github.com/spark-apiserver/spark-apiserver/hack/spark-golden/golden"
+	"github.com/spark-apiserver/spark-apiserver/hack/spark-golden/pyspark"
 )
 
 //go:embed Submissions.java
@@ -42,7 +43,7 @@ var submissionsProgram []byte
 
 // submitter runs the spark-submit of one line.
 type submitter struct {
-	installation
+	pyspark.Installation
 	// script runs bin/spark-submit for each case. Else they all run in one virtual machine.
 	script bool
 	folder string
@@ -50,17 +51,17 @@ type submitter struct {
 	jvm    *virtualMachine
 }
 
-func newSubmitter(in installation, script bool, data string) (*submitter, error) {
-	home, err := filepath.Abs(in.home)
+func newSubmitter(in pyspark.Installation, script bool, data string) (*submitter, error) {
+	home, err := filepath.Abs(in.Home)
 	if err != nil {
 		return nil, err
 	}
-	in.home = home
+	in.Home = home
 	folder, err := os.MkdirTemp("", "spark-golden-")
 	if err != nil {
 		return nil, err
 	}
-	s := &submitter{installation: in, script: script, folder: folder, data: data}
+	s := &submitter{Installation: in, script: script, folder: folder, data: data}
 	return s, os.Mkdir(filepath.Join(folder, "conf"), 0o755)
 }
 
@@ -87,10 +88,10 @@ func (s *submitter) record(ctx context.Context, c *golden.Case) (string, error) 
 			return "", err
 		}
 	}
-	r := &recorder{record: golden.Record{Case: c.Name, Line: s.line, Version: s.version}}
+	r := &recorder{record: golden.Record{Case: c.Name, Line: s.Line, Version: s.Version}}
 	server := httptest.NewServer(r)
 	defer server.Close()
-	args := append([]string{"--master", "k8s://" + server.URL, "--deploy-mode", "cluster"}, c.CommandLine(folder, s.version)...)
+	args := append([]string{"--master", "k8s://" + server.URL, "--deploy-mode", "cluster"}, c.CommandLine(folder, s.Version)...)
 	run := s.runInOne
 	if s.script {
 		run = s.runScript
@@ -118,7 +119,7 @@ func (s *submitter) record(ctx context.Context, c *golden.Case) (string, error) 
 }
 
 func (s *submitter) runScript(ctx context.Context, home string, args []string) (string, error) {
-	submit := exec.CommandContext(ctx, filepath.Join(s.home, "bin", "spark-submit"), args...)
+	submit := exec.CommandContext(ctx, filepath.Join(s.Home, "bin", "spark-submit"), args...)
 	submit.Dir = s.folder
 	submit.Env = append(s.environment(), "JAVA_TOOL_OPTIONS="+javaOptions+" -Duser.home="+home)
 	var output bytes.Buffer
@@ -161,7 +162,7 @@ func (s *submitter) environment() []string {
 		return strings.HasPrefix(name, "SPARK_") || strings.HasPrefix(name, "HADOOP_") || strings.HasPrefix(name, "PYSPARK_") ||
 			strings.HasPrefix(name, "KUBE") || name == "JAVA_TOOL_OPTIONS" || strings.HasPrefix(name, "LC_") || name == "LANG"
 	})
-	return append(env, "SPARK_HOME="+s.home, "SPARK_CONF_DIR="+filepath.Join(s.folder, "conf"), "SPARK_USER=spark", "LANG=C.UTF-8", "TZ=UTC",
+	return append(env, "SPARK_HOME="+s.Home, "SPARK_CONF_DIR="+filepath.Join(s.folder, "conf"), "SPARK_USER=spark", "LANG=C.UTF-8", "TZ=UTC",
 		"KUBECONFIG="+filepath.Join(s.folder, "no-kubeconfig"))
 }
 
@@ -180,7 +181,7 @@ func (s *submitter) startVirtualMachine(ctx context.Context) (*virtualMachine, e
 	if err := os.WriteFile(program, submissionsProgram, 0o644); err != nil {
 		return nil, err
 	}
-	arguments := append(strings.Fields(javaOptions), "-cp", filepath.Join(s.home, "jars", "*"), program)
+	arguments := append(strings.Fields(javaOptions), "-cp", filepath.Join(s.Home, "jars", "*"), program)
 	jvm := &virtualMachine{cmd: exec.CommandContext(ctx, "java", arguments...), log: &tail{}}
 	jvm.cmd.Dir, jvm.cmd.Env, jvm.cmd.Stderr = s.folder, s.environment(), jvm.log
 	input, err := jvm.cmd.StdinPipe()

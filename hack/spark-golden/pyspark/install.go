@@ -14,7 +14,8 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package main
+// Package pyspark has the Spark of each line on this machine, from PyPI.
+package pyspark
 
 import (
 	"archive/tar"
@@ -28,24 +29,36 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 )
 
-// installation is the Spark of one line, as PyPI serves it.
-type installation struct {
-	// line is the line, such as 4.0, and version the release of it, such as 4.0.1.
-	line, version string
-	// home is SPARK_HOME: the folder that pip makes of the package, with bin and jars.
-	home string
+// Installation is the Spark of one line, as PyPI serves it.
+type Installation struct {
+	// Line is the line, such as 4.0, and Version the release of it, such as 4.0.1.
+	Line, Version string
+	// Home is SPARK_HOME: the folder that pip makes of the package, with bin and jars.
+	Home string
 }
 
-// install returns the Spark of a line from the cache folder, which it fills on the first call with what pip resolves:
-// the newest patch. Nothing is built and nothing is installed outside of the folder.
-func install(ctx context.Context, cache, line string) (installation, error) {
+// Install returns the Spark of a line from the cache folder, which it fills on the first call with what pip resolves:
+// the newest patch. Nothing is built and nothing is installed outside of the folder. Another process that fills it at
+// the same time is waited for.
+//
+// Filling the folder needs python3 with pip.
+func Install(ctx context.Context, cache, line string) (Installation, error) {
 	folder := filepath.Join(cache, line)
-	in := installation{line: line, home: filepath.Join(folder, "pyspark")}
+	in := Installation{Line: line, Home: filepath.Join(folder, "pyspark")}
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return in, err
+	}
+	unlock, err := lock(filepath.Join(folder, "lock"))
+	if err != nil {
+		return in, err
+	}
+	defer unlock()
 	versionFile := filepath.Join(folder, "version")
 	if version, err := os.ReadFile(versionFile); err == nil {
-		in.version = strings.TrimSpace(string(version))
+		in.Version = strings.TrimSpace(string(version))
 		return in, nil
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return in, err
@@ -55,18 +68,30 @@ func install(ctx context.Context, cache, line string) (installation, error) {
 		return in, err
 	}
 	name := filepath.Base(archive)
-	in.version = strings.TrimSuffix(strings.TrimPrefix(name, "pyspark-"), ".tar.gz")
-	if err := os.RemoveAll(in.home); err != nil {
+	in.Version = strings.TrimSuffix(strings.TrimPrefix(name, "pyspark-"), ".tar.gz")
+	if err := os.RemoveAll(in.Home); err != nil {
 		return in, err
 	}
-	if err := unpack(archive, in.home); err != nil {
+	if err := unpack(archive, in.Home); err != nil {
 		return in, fmt.Errorf("unpacking %s: %w", name, err)
 	}
 	if err := os.RemoveAll(filepath.Dir(archive)); err != nil {
 		return in, err
 	}
 	// Written last: without it the folder counts as unfinished.
-	return in, os.WriteFile(versionFile, []byte(in.version+"\n"), 0o644)
+	return in, os.WriteFile(versionFile, []byte(in.Version+"\n"), 0o644)
+}
+
+// lock holds a file for this process alone until the returned function is called, or the process ends.
+func lock(name string) (unlock func(), err error) {
+	file, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	if err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() { _ = file.Close() }, nil // which unlocks it
 }
 
 // download lets pip fetch the newest source archive of a line, unless it is there.
