@@ -149,12 +149,10 @@ func (b *driverBuilder) privilegeEscalation() {
 		b.container.SecurityContext = &corev1.SecurityContext{}
 	}
 	sc := b.container.SecurityContext
-	privileged := sc.Privileged != nil && *sc.Privileged ||
-		sc.Capabilities != nil && slices.Contains(sc.Capabilities.Add, "SYS_ADMIN")
 	typed := b.a.driver.spec.SecurityContext
 	_, stated := b.conf[key]
 	stated = stated && (typed == nil || typed.AllowPrivilegeEscalation == nil)
-	if (sc.AllowPrivilegeEscalation == nil || stated) && (allow || !privileged) {
+	if (sc.AllowPrivilegeEscalation == nil || stated) && (allow || !needsPrivileges(sc)) {
 		sc.AllowPrivilegeEscalation = &allow
 	}
 }

@@ -111,6 +111,7 @@ const (
 	keyExecutorDeleteOnTermination = "spark.kubernetes.executor.deleteOnTermination"
 	keyExecutorHadoopConfigMap     = "spark.kubernetes.executor.hadoopConfigMapName"
 	keyExecutorGracePeriod         = "spark.kubernetes.executor.terminationGracePeriodSeconds"
+	keyExecutorPrivilegeEscalation = "spark.kubernetes.executor.securityContext.allowPrivilegeEscalation"
 	keyExecutorDisableConfigMap    = "spark.kubernetes.executor.disableConfigMap"
 	prefixExecutorEnv              = "spark.executorEnv."
 

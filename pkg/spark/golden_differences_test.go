@@ -113,6 +113,8 @@ var differences = []difference{
 	{path: "properties[spark.kubernetes.pyspark.pythonVersion]", spark: "3", ours: absent, from: "4.1", reason: "Spark no longer knows it; a warning says so"},
 	{path: "Pod.spec.containers[spark-kubernetes-driver].securityContext.allowPrivilegeEscalation", spark: "false", ours: "true", from: "4.3", only: "privilege-escalation-of-the-template", reason: "what a template says wins over a default of Spark; a property that is given wins over both"},
 	{path: "Pod.spec.containers[spark-kubernetes-driver].securityContext.allowPrivilegeEscalation", spark: "false", ours: absent, from: "4.3", only: "privilege-escalation-of-a-privileged-container", reason: "the API server refuses a privileged container that must not escalate"},
+	{path: "properties[spark.kubernetes.executor.securityContext.allowPrivilegeEscalation]", spark: absent, ours: "true", from: "4.3", only: "privilege-escalation-of-executors", reason: "the driver would put the property's default over what the template says, and the API server refuse a privileged container that must not escalate"},
+	{path: "properties[spark.kubernetes.executor.terminationGracePeriodSeconds]", spark: absent, ours: anything, from: "4.1", only: "executor-template", reason: "the driver would put the property's default over what the template says"},
 
 	{path: "NetworkPolicy.*", spark: anything, ours: absent, from: "4.2", reason: "whether traffic is restricted is the administrator's choice"},
 }

@@ -45,6 +45,8 @@ func (a *Application) warnOfIneffective(rep *report) {
 	if s, ok := a.conf[keyDriverExcludedSteps]; ok {
 		rep.warnf(s.path, "%q has no effect: the driver's pod is not made by spark-submit", s.value)
 	}
+	a.warnOfOverridden(&a.driver, rep)
+	a.warnOfOverridden(&a.executor, rep)
 	a.warnOfVolumes(rep)
 	a.warnOfImpossibleScaling(rep)
 }

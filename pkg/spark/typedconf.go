@@ -212,9 +212,7 @@ func (a *Application) executorConf(rep *report) {
 	if executor.DeleteOnTermination != nil {
 		a.conf.set(keyExecutorDeleteOnTermination, strconv.FormatBool(*executor.DeleteOnTermination), path.Child("deleteOnTermination"), rep)
 	}
-	if s := executor.TerminationGracePeriodSeconds; s != nil && a.Line.overridesExecutorGracePeriod() {
-		a.conf.set(keyExecutorGracePeriod, strconv.FormatInt(*s, 10)+"s", path.Child("terminationGracePeriodSeconds"), rep)
-	}
+	a.overriddenConf(rep)
 	// Spark appends its own variables after those of the template, so a variable of env that is a property as well would
 	// lose. It won when the operator's webhook set it, and it is the more specific of the two.
 	for i := range executor.Env {
