@@ -25,7 +25,7 @@ import (
 
 // Every manifest that people use today has to run as it is.
 func TestCorpusBuilds(t *testing.T) {
-	for name, apps := range corpus(t) {
+	for name, apps := range fieldApplications(t) {
 		for _, app := range apps {
 			t.Run(name, func(t *testing.T) {
 				before := app.DeepCopy()

@@ -21,7 +21,6 @@ import (
 	"errors"
 	"io"
 	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
@@ -32,6 +31,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/test/corpus"
 )
 
 const testSubmissionID = "0f8fad5b-d9cb-469f-a165-70867728950e"
@@ -94,38 +94,27 @@ func builtWith(t *testing.T, at Attempt, edits ...func(*v1beta2.SparkApplication
 	return a, objects
 }
 
-// corpus returns the SparkApplications of the shared manifests.
-func corpus(t *testing.T) map[string][]*v1beta2.SparkApplication {
+// fieldApplications returns the SparkApplications of manifests from the field, by file.
+func fieldApplications(t *testing.T) map[string][]*v1beta2.SparkApplication {
 	t.Helper()
-	folder := os.Getenv("SPARK_APISERVER_CORPUS")
-	if folder == "" {
-		folder = filepath.Join("..", "..", "..", "shared", "corpus")
-	}
-	if _, err := os.Stat(folder); err != nil {
-		t.Skipf("no manifests in %s; SPARK_APISERVER_CORPUS names another folder", folder)
-	}
 	found := map[string][]*v1beta2.SparkApplication{}
-	for _, pattern := range []string{"*.yaml", "bad/*.yaml"} {
-		files, err := filepath.Glob(filepath.Join(folder, pattern))
+	for _, file := range corpus.Files(t) {
+		content, err := os.ReadFile(file)
 		require.NoError(t, err)
-		for _, file := range files {
-			content, err := os.ReadFile(file)
-			require.NoError(t, err)
-			decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
-			for {
-				var app v1beta2.SparkApplication
-				err := decoder.Decode(&app)
-				if errors.Is(err, io.EOF) {
-					break
+		decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(content), 4096)
+		for {
+			var app v1beta2.SparkApplication
+			err := decoder.Decode(&app)
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			require.NoError(t, err, file)
+			if app.Kind == "SparkApplication" {
+				v1beta2.SetDefaults_SparkApplicationSpec(&app.Spec)
+				if app.Namespace == "" {
+					app.Namespace = "default"
 				}
-				require.NoError(t, err, file)
-				if app.Kind == "SparkApplication" {
-					v1beta2.SetDefaults_SparkApplicationSpec(&app.Spec)
-					if app.Namespace == "" {
-						app.Namespace = "default"
-					}
-					found[filepath.Base(file)] = append(found[filepath.Base(file)], &app)
-				}
+				found[corpus.Name(file)] = append(found[corpus.Name(file)], &app)
 			}
 		}
 	}

@@ -35,17 +35,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/test/corpus"
 )
-
-// corpusDir returns the folder with manifests from the field, which is kept beside the repository and not in it.
-func corpusDir(t *testing.T) string {
-	t.Helper()
-	dir := filepath.Join(shared.Binaries.RepoRoot, "..", "shared", "corpus")
-	if _, err := os.Stat(dir); err != nil {
-		t.Skipf("no manifests from the field: %v", err)
-	}
-	return dir
-}
 
 // sparkApplications returns the names of the applications in a manifest.
 func sparkApplications(t *testing.T, path string) []*unstructured.Unstructured {
@@ -69,19 +60,14 @@ func sparkApplications(t *testing.T, path string) []*unstructured.Unstructured {
 
 // Every manifest from the field applies unchanged with kubectl and runs; names repeat, so one after another.
 func TestManifestsFromTheField(t *testing.T) {
-	dir := corpusDir(t)
-	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
-	require.NoError(t, err)
-	bad, err := filepath.Glob(filepath.Join(dir, "bad", "*.yaml"))
-	require.NoError(t, err)
-	require.NotEmpty(t, files)
+	files := corpus.Files(t)
 	n := fieldTenant(t)
-	for _, path := range append(files, bad...) {
+	for _, path := range files {
 		for _, object := range sparkApplications(t, path) {
-			t.Run(strings.TrimSuffix(filepath.Base(path), ".yaml"), func(t *testing.T) {
+			t.Run(corpus.Name(path), func(t *testing.T) {
 				in := &tenant{environment: shared, t: t, namespace: n.namespace}
 				t.Cleanup(func() { in.remove(object.GetName()) })
-				if strings.Contains(path, string(filepath.Separator)+"bad"+string(filepath.Separator)) {
+				if corpus.Bad(path) {
 					in.fieldManifestFails(path, object.GetName())
 					return
 				}

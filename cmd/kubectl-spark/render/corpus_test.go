@@ -18,7 +18,6 @@ package render
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -26,24 +25,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
+	"github.com/spark-apiserver/spark-apiserver/test/corpus"
 )
-
-var corpusFolder = filepath.Join(root, "..", "shared", "corpus")
 
 // Manifests as users of today's operator have them render unchanged, batch schedulers included.
 func TestCorpusRenders(t *testing.T) {
-	if _, err := os.Stat(corpusFolder); err != nil {
-		t.Skipf("the corpus of manifests isn't here: %v", err)
-	}
-	var files []string
-	for _, pattern := range []string{"*.yaml", "bad/*.yaml"} {
-		matches, err := filepath.Glob(filepath.Join(corpusFolder, pattern))
-		require.NoError(t, err)
-		files = append(files, matches...)
-	}
-	require.NotEmpty(t, files)
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
+	for _, file := range corpus.Files(t) {
+		t.Run(corpus.Name(file), func(t *testing.T) {
 			content, err := os.ReadFile(file)
 			require.NoError(t, err)
 			stdout, stderr, err := run(t, "", "-f", file)

@@ -31,23 +31,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+	"github.com/spark-apiserver/spark-apiserver/test/corpus"
 )
-
-// corpusDir is where manifests of the Kubeflow Spark operator's users are, beside the repository.
-const corpusDir = "../../../../../shared/corpus"
 
 // TestCorpus accepts every manifest that the operator accepts.
 func TestCorpus(t *testing.T) {
-	if _, err := os.Stat(corpusDir); errors.Is(err, os.ErrNotExist) {
-		t.Skip("the corpus of manifests is not here")
-	}
-	files, err := filepath.Glob(filepath.Join(corpusDir, "*.yaml"))
-	require.NoError(t, err)
-	bad, err := filepath.Glob(filepath.Join(corpusDir, "bad", "*.yaml"))
-	require.NoError(t, err)
-
 	found := 0
-	for _, file := range append(files, bad...) {
+	for _, file := range corpus.Files(t) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
 			for _, app := range applicationsOf(t, file) {
 				found++
