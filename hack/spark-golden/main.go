@@ -21,7 +21,8 @@ limitations under the License.
 // It needs python3 with pip and a JRE 17, and is run by hand when a case or a release of Spark is added; the
 // recordings are committed.
 //
-// With "install" as first argument it only gets Spark and prints the folder of each line.
+// With "install" as first argument it only gets Spark and prints the folder of each line. With "measure" it compares what
+// a submission costs with spark-submit and here.
 package main
 
 import (
@@ -47,6 +48,8 @@ const (
 	linesUsage   = "the lines of Spark, with commas"
 	defaultCache = ".cache/pyspark"
 	cacheUsage   = "the folder that Spark is kept in"
+	defaultData  = "pkg/spark/testdata/golden"
+	dataUsage    = "the folder of cases and recordings"
 )
 
 func main() {
@@ -60,14 +63,19 @@ func main() {
 }
 
 func run(ctx context.Context) error {
-	if len(os.Args) > 1 && os.Args[1] == "install" {
-		return install(ctx, os.Args[2:])
+	if len(os.Args) > 1 {
+		switch os.Args[1] {
+		case "install":
+			return install(ctx, os.Args[2:])
+		case "measure":
+			return measure(ctx, os.Args[2:])
+		}
 	}
 	lines := flag.String("lines", allLines, linesUsage)
 	only := flag.String("cases", "*", "a shell pattern for the names of the cases to record")
 	missing := flag.Bool("missing", false, "record only what has no recording yet")
 	cache := flag.String("cache", defaultCache, cacheUsage)
-	data := flag.String("data", filepath.Join("pkg", "spark", "testdata", "golden"), "the folder of cases and recordings")
+	data := flag.String("data", defaultData, dataUsage)
 	script := flag.Bool("script", false, "run bin/spark-submit for each case, which takes seconds each, instead of its class in one virtual machine")
 	flag.Parse()
 	if _, err := path.Match(*only, ""); err != nil {
