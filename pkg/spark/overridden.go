@@ -93,6 +93,11 @@ func (a *Application) warnOfOverridden(r *role, rep *report) {
 	if t.typed == nil {
 		return
 	}
+	for _, key := range r.reservedLabels {
+		if value, ok := t.typed.Labels[key]; ok {
+			rep.warnf(t.path.Child("metadata", "labels").Key(key), "%q has no effect: Spark sets this label itself", value)
+		}
+	}
 	spec, path := &t.typed.Spec, t.path.Child("spec")
 	if p := spec.RestartPolicy; p != "" && p != corev1.RestartPolicyNever {
 		rep.warnf(path.Child("restartPolicy"), "%q has no effect: Spark's pods are never restarted in place", p)

@@ -118,6 +118,9 @@ func TestWarningsOfWhatSparkOverrides(t *testing.T) {
 			executor + `resources.requests.memory: "1Gi" has no effect: Spark makes it 1408Mi; use spec.executor.memory`,
 			executor + `resources.limits.memory: "2Gi" has no effect: Spark makes it 1408Mi; use spec.executor.memory`,
 		}},
+		"a label": {executorTemplateOf(`{"metadata":{"labels":{"spark-role":"pilot","mine":"x"}}}`), []string{
+			`spec.executor.template.metadata.labels[spark-role]: "pilot" has no effect: Spark sets this label itself`,
+		}},
 		"the pod": {executorTemplateOf(`{"spec":{"restartPolicy":"Always","hostname":"h"}}`), []string{
 			`spec.executor.template.spec.restartPolicy: "Always" has no effect: Spark's pods are never restarted in place`,
 			`spec.executor.template.spec.hostname: "h" has no effect: Spark names executors after their pods`,
