@@ -38,13 +38,13 @@ const deprecated = "deprecated, so that our examples use scheduling.batchSchedul
 
 // notInExamples are the fields that no example uses, with the reason. Everything below a path is meant too.
 var notInExamples = map[string]string{
-	"batchScheduler":                      deprecated,
-	"batchSchedulerOptions":               deprecated,
-	"scheduling.schedulingConstraints":    notInThisRelease,
-	"scheduling.disruptionMode":           notInThisRelease,
-	"scheduling.resourceClaims":           notInThisRelease,
-	"scheduling.priorityClassName":        notInThisRelease,
-	"executor.memoryLimit":                "Spark sets the limit of executors itself, so that the field has no effect on them",
+	"batchScheduler":                   deprecated,
+	"batchSchedulerOptions":            deprecated,
+	"scheduling.schedulingConstraints": notInThisRelease,
+	"scheduling.disruptionMode":        notInThisRelease,
+	"scheduling.resourceClaims":        notInThisRelease,
+	"scheduling.priorityClassName":     notInThisRelease,
+	"executor.memoryLimit":             "Spark sets the limit of executors itself, so that the field has no effect on them",
 }
 
 // Between them the examples use every field of the spec that this release can honour, as a reader should find one of
