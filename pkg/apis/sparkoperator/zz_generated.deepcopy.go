@@ -1032,6 +1032,11 @@ func (in *SparkApplicationStatus) DeepCopyInto(out *SparkApplicationStatus) {
 		*out = new(WorkloadSchedulingStatus)
 		(*in).DeepCopyInto(*out)
 	}
+	if in.FailureCounts != nil {
+		in, out := &in.FailureCounts, &out.FailureCounts
+		*out = new(FailureCounts)
+		**out = **in
+	}
 	if in.BatchScheduling != nil {
 		in, out := &in.BatchScheduling, &out.BatchScheduling
 		*out = new(BatchSchedulingStatus)

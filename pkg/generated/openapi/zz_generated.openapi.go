@@ -3125,6 +3125,12 @@ func schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationStatus(ref common.Ref
 							Format:      "",
 						},
 					},
+					"failureCounts": {
+						SchemaProps: spec.SchemaProps{
+							Description: "failureCounts says how many attempts have failed, and by whose doing, since the spec was last edited. restartPolicy is about them. Absent while none has.",
+							Ref:         ref(v1beta2.FailureCounts{}.OpenAPIModelName()),
+						},
+					},
 					"batchScheduling": {
 						SchemaProps: spec.SchemaProps{
 							Description: "batchScheduling is the record of the current attempt's use of a batch scheduler such as Volcano or YuniKorn. It is stored before anything is created, and is absent for applications that don't use one. The attempt keeps to it whatever becomes of the server's default.",
@@ -3136,7 +3142,7 @@ func schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationStatus(ref common.Ref
 			},
 		},
 		Dependencies: []string{
-			v1beta2.ApplicationState{}.OpenAPIModelName(), v1beta2.BatchSchedulingStatus{}.OpenAPIModelName(), v1beta2.DriverInfo{}.OpenAPIModelName(), v1beta2.ExecutorCounts{}.OpenAPIModelName(), v1beta2.WorkloadSchedulingStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
+			v1beta2.ApplicationState{}.OpenAPIModelName(), v1beta2.BatchSchedulingStatus{}.OpenAPIModelName(), v1beta2.DriverInfo{}.OpenAPIModelName(), v1beta2.ExecutorCounts{}.OpenAPIModelName(), v1beta2.FailureCounts{}.OpenAPIModelName(), v1beta2.WorkloadSchedulingStatus{}.OpenAPIModelName(), metav1.Condition{}.OpenAPIModelName(), metav1.Time{}.OpenAPIModelName()},
 	}
 }
 

@@ -2125,6 +2125,18 @@ func (m *SparkApplicationStatus) MarshalToSizedBuffer(dAtA []byte) (int, error) 
 		i--
 		dAtA[i] = 0x8a
 	}
+	if m.FailureCounts != nil {
+		{
+			size, err := m.FailureCounts.MarshalToSizedBuffer(dAtA[:i])
+			if err != nil {
+				return 0, err
+			}
+			i -= size
+			i = encodeVarintGenerated(dAtA, i, uint64(size))
+		}
+		i--
+		dAtA[i] = 0x7a
+	}
 	i -= len(m.RestartHash)
 	copy(dAtA[i:], m.RestartHash)
 	i = encodeVarintGenerated(dAtA, i, uint64(len(m.RestartHash)))
@@ -3861,6 +3873,10 @@ func (m *SparkApplicationStatus) Size() (n int) {
 	}
 	l = len(m.RestartHash)
 	n += 1 + l + sovGenerated(uint64(l))
+	if m.FailureCounts != nil {
+		l = m.FailureCounts.Size()
+		n += 1 + l + sovGenerated(uint64(l))
+	}
 	if m.BatchScheduling != nil {
 		l = m.BatchScheduling.Size()
 		n += 2 + l + sovGenerated(uint64(l))
@@ -4741,6 +4757,7 @@ func (this *SparkApplicationStatus) String() string {
 		`ExecutorCounts:` + strings.Replace(this.ExecutorCounts.String(), "ExecutorCounts", "ExecutorCounts", 1) + `,`,
 		`WorkloadScheduling:` + strings.Replace(this.WorkloadScheduling.String(), "WorkloadSchedulingStatus", "WorkloadSchedulingStatus", 1) + `,`,
 		`RestartHash:` + fmt.Sprintf("%v", this.RestartHash) + `,`,
+		`FailureCounts:` + strings.Replace(this.FailureCounts.String(), "FailureCounts", "FailureCounts", 1) + `,`,
 		`BatchScheduling:` + strings.Replace(this.BatchScheduling.String(), "BatchSchedulingStatus", "BatchSchedulingStatus", 1) + `,`,
 		`}`,
 	}, "")
@@ -12523,6 +12540,42 @@ func (m *SparkApplicationStatus) Unmarshal(dAtA []byte) error {
 				return io.ErrUnexpectedEOF
 			}
 			m.RestartHash = string(dAtA[iNdEx:postIndex])
+			iNdEx = postIndex
+		case 15:
+			if wireType != 2 {
+				return fmt.Errorf("proto: wrong wireType = %d for field FailureCounts", wireType)
+			}
+			var msglen int
+			for shift := uint(0); ; shift += 7 {
+				if shift >= 64 {
+					return ErrIntOverflowGenerated
+				}
+				if iNdEx >= l {
+					return io.ErrUnexpectedEOF
+				}
+				b := dAtA[iNdEx]
+				iNdEx++
+				msglen |= int(b&0x7F) << shift
+				if b < 0x80 {
+					break
+				}
+			}
+			if msglen < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			postIndex := iNdEx + msglen
+			if postIndex < 0 {
+				return ErrInvalidLengthGenerated
+			}
+			if postIndex > l {
+				return io.ErrUnexpectedEOF
+			}
+			if m.FailureCounts == nil {
+				m.FailureCounts = &FailureCounts{}
+			}
+			if err := m.FailureCounts.Unmarshal(dAtA[iNdEx:postIndex]); err != nil {
+				return err
+			}
 			iNdEx = postIndex
 		case 17:
 			if wireType != 2 {

@@ -61,6 +61,9 @@ type SparkApplicationStatusApplyConfiguration struct {
 	// restartHash is a versioned hash ("v1:" and the hash) of the fields of the spec whose edit calls for a new attempt,
 	// as the current attempt was made from.
 	RestartHash *string `json:"restartHash,omitempty"`
+	// failureCounts says how many attempts have failed, and by whose doing, since the spec was last edited. restartPolicy
+	// is about them. Absent while none has.
+	FailureCounts *FailureCountsApplyConfiguration `json:"failureCounts,omitempty"`
 	// batchScheduling is the record of the current attempt's use of a batch scheduler such as Volcano or YuniKorn. It is
 	// stored before anything is created, and is absent for applications that don't use one. The attempt keeps to it
 	// whatever becomes of the server's default.
@@ -193,6 +196,14 @@ func (b *SparkApplicationStatusApplyConfiguration) WithWorkloadScheduling(value 
 // If called multiple times, the RestartHash field is set to the value of the last call.
 func (b *SparkApplicationStatusApplyConfiguration) WithRestartHash(value string) *SparkApplicationStatusApplyConfiguration {
 	b.RestartHash = &value
+	return b
+}
+
+// WithFailureCounts sets the FailureCounts field in the declarative configuration to the given value
+// and returns the receiver, so that objects can be built by chaining "With" function invocations.
+// If called multiple times, the FailureCounts field is set to the value of the last call.
+func (b *SparkApplicationStatusApplyConfiguration) WithFailureCounts(value *FailureCountsApplyConfiguration) *SparkApplicationStatusApplyConfiguration {
+	b.FailureCounts = value
 	return b
 }
 
