@@ -225,7 +225,7 @@ func TestErrorsCarryFieldPaths(t *testing.T) {
 		"a template of the wrong type":    {"driver: {}", "driver: {template: {spec: {hostNetwork: perhaps}}}", nil, "spec.driver.template"},
 		"a required field is not there":   {"sparkVersion: 4.0.1", "mode: cluster", nil, "spec.sparkVersion: Required value"},
 		"property that isn't the user's":  {"driver: {}", "driver: {}\n  sparkConf: {spark.master: local}", nil, "spec.sparkConf[spark.master]"},
-		"batch scheduler, not supported":  {"driver: {}", "driver: {}\n  batchScheduler: volcano", nil, "spec.batchScheduler: Forbidden"},
+		"batch scheduler nobody knows":    {"driver: {}", "driver: {}\n  batchScheduler: slurm", nil, "spec.batchScheduler: Unsupported value: \"slurm\""},
 		"client mode can't be played out": {"driver: {}", "driver: {}\n  mode: client", nil, "spec.mode"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -132,7 +132,8 @@ func (o *StoreOptions) validate(etcdOptions *genericoptions.EtcdOptions) []error
 
 // resources are those that are stored, with the part of their keys that follows the prefix. It must never change.
 var resources = map[schema.GroupResource]string{
-	sparkoperator.Resource("sparkapplications"): sparkoperator.GroupName + "/sparkapplications",
+	sparkoperator.Resource("sparkapplications"):          sparkoperator.GroupName + "/sparkapplications",
+	sparkoperator.Resource("scheduledsparkapplications"): sparkoperator.GroupName + "/scheduledsparkapplications",
 }
 
 // applyStorage configures where and how resources are stored. EtcdOptions.ApplyTo would do with a factory that ignores

@@ -19,6 +19,7 @@ package sparkapplication
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -131,7 +132,7 @@ func neededRights(app *v1beta2.SparkApplication, submission *scheduling.Submissi
 	}
 	rights := driverRights
 	if !strings.EqualFold(properties[confDisableExecutorConfigMap], "true") {
-		rights = append(rights[:len(rights):len(rights)], executorConfigMapRight)
+		rights = append(slices.Clip(rights), executorConfigMapRight)
 	}
 	return rights, account
 }

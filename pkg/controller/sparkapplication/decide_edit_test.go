@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
@@ -178,6 +179,6 @@ func editCases() map[string]decideCase {
 // then this value.
 func TestRestartHashIsStable(t *testing.T) {
 	hash, err := restartHash(&newApp(withGang).Spec)
-	assert.NoError(t, err)
+	require.NoError(t, err)
 	assert.Equal(t, "v1:52d29f8912fa1f16a21f481e17427677", hash)
 }

@@ -179,22 +179,6 @@ func (q *gangQueue) wakeNext(namespace string, givenBack bool) {
 	}
 }
 
-// waiting returns how many drivers wait for their gangs, and how many applications for their turn.
-func (q *gangQueue) waiting() (drivers, queued int) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	for _, line := range q.lines {
-		for _, entry := range line {
-			if entry.holds {
-				drivers++
-			} else {
-				queued++
-			}
-		}
-	}
-	return drivers, queued
-}
-
 func (q *gangQueue) line(namespace string) map[types.UID]*gangEntry {
 	line, found := q.lines[namespace]
 	if !found {

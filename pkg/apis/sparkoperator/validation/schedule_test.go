@@ -17,9 +17,7 @@ limitations under the License.
 package validation
 
 import (
-	"errors"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -31,6 +29,7 @@ import (
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/test/corpus"
 )
 
 type scheduleEdit = func(*sparkoperator.ScheduledSparkApplication)
@@ -228,14 +227,19 @@ func TestValidateScheduledSparkApplicationStatusUpdate(t *testing.T) {
 }
 
 func TestScheduleOfTheCorpus(t *testing.T) {
-	content, err := os.ReadFile(filepath.Join(corpusDir, "spark-pi-scheduled.yaml"))
-	if errors.Is(err, os.ErrNotExist) {
-		t.Skip("the corpus of manifests is not here")
+	found := 0
+	for _, file := range corpus.Files(t) {
+		content, err := os.ReadFile(file)
+		require.NoError(t, err)
+		if !strings.Contains(string(content), "kind: ScheduledSparkApplication") {
+			continue
+		}
+		found++
+		object, _, err := serializer.NewCodecFactory(scheme).UniversalDecoder(sparkoperator.SchemeGroupVersion).Decode(content, nil, nil)
+		require.NoError(t, err, file)
+		assert.Empty(t, ValidateScheduledSparkApplication(object.(*sparkoperator.ScheduledSparkApplication), Options{}), file)
 	}
-	require.NoError(t, err)
-	object, _, err := serializer.NewCodecFactory(scheme).UniversalDecoder(sparkoperator.SchemeGroupVersion).Decode(content, nil, nil)
-	require.NoError(t, err)
-	assert.Empty(t, ValidateScheduledSparkApplication(object.(*sparkoperator.ScheduledSparkApplication), Options{}))
+	assert.Positive(t, found)
 }
 
 // TestScheduleValidationNeverPanics validates random schedules, and those that a valid one becomes by a random part.
