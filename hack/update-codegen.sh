@@ -92,6 +92,7 @@ kube::codegen::gen_openapi \
     --output-dir "${ROOT}/pkg/generated/openapi" \
     --output-pkg "${MODULE}/pkg/generated/openapi" \
     --output-model-name-file zz_generated.model_name.go \
+    --extra-pkgs k8s.io/api/autoscaling/v1 \
     --extra-pkgs k8s.io/api/core/v1 \
     --extra-pkgs k8s.io/api/networking/v1 \
     --extra-pkgs k8s.io/api/scheduling/v1alpha3 \
