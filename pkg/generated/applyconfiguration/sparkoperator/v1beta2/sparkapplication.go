@@ -88,6 +88,12 @@ func ExtractSparkApplication(sparkApplication *sparkoperatorv1beta2.SparkApplica
 	return ExtractSparkApplicationFrom(sparkApplication, fieldManager, "")
 }
 
+// ExtractSparkApplicationScale extracts the applied configuration owned by fieldManager from
+// sparkApplication for the scale subresource.
+func ExtractSparkApplicationScale(sparkApplication *sparkoperatorv1beta2.SparkApplication, fieldManager string) (*SparkApplicationApplyConfiguration, error) {
+	return ExtractSparkApplicationFrom(sparkApplication, fieldManager, "scale")
+}
+
 // ExtractSparkApplicationStatus extracts the applied configuration owned by fieldManager from
 // sparkApplication for the status subresource.
 func ExtractSparkApplicationStatus(sparkApplication *sparkoperatorv1beta2.SparkApplication, fieldManager string) (*SparkApplicationApplyConfiguration, error) {

@@ -24,6 +24,7 @@ import (
 	sparkoperatorv1beta2 "github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	applyconfigurationsparkoperatorv1beta2 "github.com/spark-apiserver/spark-apiserver/pkg/generated/applyconfiguration/sparkoperator/v1beta2"
 	scheme "github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned/scheme"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	types "k8s.io/apimachinery/pkg/types"
 	watch "k8s.io/apimachinery/pkg/watch"
@@ -51,6 +52,9 @@ type SparkApplicationInterface interface {
 	Apply(ctx context.Context, sparkApplication *applyconfigurationsparkoperatorv1beta2.SparkApplicationApplyConfiguration, opts v1.ApplyOptions) (result *sparkoperatorv1beta2.SparkApplication, err error)
 	// Add a +genclient:noStatus comment above the type to avoid generating ApplyStatus().
 	ApplyStatus(ctx context.Context, sparkApplication *applyconfigurationsparkoperatorv1beta2.SparkApplicationApplyConfiguration, opts v1.ApplyOptions) (result *sparkoperatorv1beta2.SparkApplication, err error)
+	GetScale(ctx context.Context, sparkApplicationName string, options v1.GetOptions) (*autoscalingv1.Scale, error)
+	UpdateScale(ctx context.Context, sparkApplicationName string, scale *autoscalingv1.Scale, opts v1.UpdateOptions) (*autoscalingv1.Scale, error)
+
 	SparkApplicationExpansion
 }
 
@@ -72,4 +76,35 @@ func newSparkApplications(c *SparkoperatorV1beta2Client, namespace string) *spar
 			gentype.PrefersProtobuf[*sparkoperatorv1beta2.SparkApplication](),
 		),
 	}
+}
+
+// GetScale takes name of the sparkApplication, and returns the corresponding autoscalingv1.Scale object, and an error if there is any.
+func (c *sparkApplications) GetScale(ctx context.Context, sparkApplicationName string, options v1.GetOptions) (result *autoscalingv1.Scale, err error) {
+	result = &autoscalingv1.Scale{}
+	err = c.GetClient().Get().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("sparkapplications").
+		Name(sparkApplicationName).
+		SubResource("scale").
+		VersionedParams(&options, scheme.ParameterCodec).
+		Do(ctx).
+		Into(result)
+	return
+}
+
+// UpdateScale takes the top resource name and the representation of a scale and updates it. Returns the server's representation of the scale, and an error, if there is any.
+func (c *sparkApplications) UpdateScale(ctx context.Context, sparkApplicationName string, scale *autoscalingv1.Scale, opts v1.UpdateOptions) (result *autoscalingv1.Scale, err error) {
+	result = &autoscalingv1.Scale{}
+	err = c.GetClient().Put().
+		UseProtobufAsDefault().
+		Namespace(c.GetNamespace()).
+		Resource("sparkapplications").
+		Name(sparkApplicationName).
+		SubResource("scale").
+		VersionedParams(&opts, scheme.ParameterCodec).
+		Body(scale).
+		Do(ctx).
+		Into(result)
+	return
 }

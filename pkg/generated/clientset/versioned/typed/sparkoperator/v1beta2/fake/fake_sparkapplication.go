@@ -19,10 +19,15 @@ limitations under the License.
 package fake
 
 import (
+	context "context"
+
 	v1beta2 "github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	sparkoperatorv1beta2 "github.com/spark-apiserver/spark-apiserver/pkg/generated/applyconfiguration/sparkoperator/v1beta2"
 	typedsparkoperatorv1beta2 "github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned/typed/sparkoperator/v1beta2"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	v1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	gentype "k8s.io/client-go/gentype"
+	testing "k8s.io/client-go/testing"
 )
 
 // fakeSparkApplications implements SparkApplicationInterface
@@ -50,4 +55,28 @@ func newFakeSparkApplications(fake *FakeSparkoperatorV1beta2, namespace string) 
 		),
 		fake,
 	}
+}
+
+// GetScale takes name of the sparkApplication, and returns the corresponding scale object, and an error if there is any.
+func (c *fakeSparkApplications) GetScale(ctx context.Context, sparkApplicationName string, options v1.GetOptions) (result *autoscalingv1.Scale, err error) {
+	emptyResult := &autoscalingv1.Scale{}
+	obj, err := c.Fake.
+		Invokes(testing.NewGetSubresourceActionWithOptions(c.Resource(), c.Namespace(), "scale", sparkApplicationName, options), emptyResult)
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*autoscalingv1.Scale), err
+}
+
+// UpdateScale takes the representation of a scale and updates it. Returns the server's representation of the scale, and an error, if there is any.
+func (c *fakeSparkApplications) UpdateScale(ctx context.Context, sparkApplicationName string, scale *autoscalingv1.Scale, opts v1.UpdateOptions) (result *autoscalingv1.Scale, err error) {
+	emptyResult := &autoscalingv1.Scale{}
+	obj, err := c.Fake.
+		Invokes(testing.NewUpdateSubresourceActionWithOptions(c.Resource(), "scale", c.Namespace(), scale, opts), &autoscalingv1.Scale{})
+
+	if obj == nil {
+		return emptyResult, err
+	}
+	return obj.(*autoscalingv1.Scale), err
 }
