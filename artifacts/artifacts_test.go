@@ -195,14 +195,15 @@ func TestRightsOfUsers(t *testing.T) {
 	}
 	read := []string{"get", "list", "watch"}
 	write := []string{"create", "update", "patch", "delete", "deletecollection"}
-	both := func(verbs []string) map[string][]string {
+	both := func(verbs, scale []string) map[string][]string {
 		return map[string][]string{
-			"sparkapplications": verbs, "sparkapplications/status": {"get"},
+			"sparkapplications": verbs, "sparkapplications/status": {"get"}, "sparkapplications/scale": scale,
 			"scheduledsparkapplications": verbs, "scheduledsparkapplications/status": {"get"},
 		}
 	}
+	view, edit := both(read, []string{"get"}), both(slices.Concat(read, write), []string{"get", "update", "patch"})
 	assert.Equal(t, map[string]map[string][]string{
-		"view": both(read), "edit": both(slices.Concat(read, write)), "admin": both(slices.Concat(read, write)),
+		"view": view, "edit": edit, "admin": edit,
 	}, verbs)
 }
 

@@ -17,6 +17,7 @@ limitations under the License.
 package apiserver
 
 import (
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -36,6 +37,10 @@ var (
 
 func init() {
 	install.Install(Scheme)
+
+	// The subresource scale speaks of this kind. It is its own internal version too, since nothing is to be converted.
+	Scheme.AddKnownTypes(autoscalingv1.SchemeGroupVersion, &autoscalingv1.Scale{})
+	Scheme.AddKnownTypes(schema.GroupVersion{Group: autoscalingv1.GroupName, Version: runtime.APIVersionInternal}, &autoscalingv1.Scale{})
 
 	// The types of answers that belong to no group: errors, lists of groups and resources.
 	unversioned := schema.GroupVersion{Version: "v1"}

@@ -29,18 +29,19 @@ import (
 // sparkOperatorGroup returns the group with the storage of its resources. A resource has one storage, which every version
 // that serves it shares.
 func (c CompletedConfig) sparkOperatorGroup() (*genericapiserver.APIGroupInfo, error) {
-	applications, applicationStatus, err := sparkapplicationstorage.NewREST(Scheme, c.extra.FeatureGate, c.extra.Schedulers, c.generic.RESTOptionsGetter)
+	applications, err := sparkapplicationstorage.NewStorage(Scheme, c.extra.FeatureGate, c.extra.Schedulers, c.generic.RESTOptionsGetter)
 	if err != nil {
 		return nil, err
 	}
-	schedules, scheduleStatus, err := scheduledsparkapplicationstorage.NewREST(Scheme, c.extra.FeatureGate, c.generic.RESTOptionsGetter)
+	schedules, scheduleStatus, err := scheduledsparkapplicationstorage.NewREST(Scheme, c.extra.FeatureGate, c.extra.Schedulers, c.generic.RESTOptionsGetter)
 	if err != nil {
 		return nil, err
 	}
 	group := genericapiserver.NewDefaultAPIGroupInfo(sparkoperator.GroupName, Scheme, ParameterCodec, Codecs)
 	group.VersionedResourcesStorageMap[v1beta2.SchemeGroupVersion.Version] = map[string]rest.Storage{
-		"sparkapplications":                 applications,
-		"sparkapplications/status":          applicationStatus,
+		"sparkapplications":                 applications.SparkApplication,
+		"sparkapplications/status":          applications.Status,
+		"sparkapplications/scale":           applications.Scale,
 		"scheduledsparkapplications":        schedules,
 		"scheduledsparkapplications/status": scheduleStatus,
 	}

@@ -49,7 +49,8 @@ func TestDiscovery(t *testing.T) {
 		}
 	}
 	assert.ElementsMatch(t, []string{
-		"sparkapplications", "sparkapplications/status", "scheduledsparkapplications", "scheduledsparkapplications/status",
+		"sparkapplications", "sparkapplications/scale", "sparkapplications/status",
+		"scheduledsparkapplications", "scheduledsparkapplications/status",
 	}, names)
 
 	// As kubectl finds what a user types.
@@ -75,10 +76,13 @@ func TestAggregatedDiscovery(t *testing.T) {
 	require.Len(t, list.Items, 1)
 	assert.Equal(t, "sparkoperator.k8s.io", list.Items[0].Name)
 	require.Len(t, list.Items[0].Versions, 1)
-	require.Len(t, list.Items[0].Versions[0].Resources, 2)
+	found := map[string][]string{}
 	for _, resource := range list.Items[0].Versions[0].Resources {
-		assert.Equal(t, "status", resource.Subresources[0].Subresource, resource.Resource)
+		for _, subresource := range resource.Subresources {
+			found[resource.Resource] = append(found[resource.Resource], subresource.Subresource)
+		}
 	}
+	assert.Equal(t, map[string][]string{"sparkapplications": {"scale", "status"}, "scheduledsparkapplications": {"status"}}, found)
 }
 
 func TestOpenAPI(t *testing.T) {

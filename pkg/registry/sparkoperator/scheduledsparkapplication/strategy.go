@@ -42,7 +42,8 @@ var servedVersion = fieldpath.APIVersion(v1beta2.SchemeGroupVersion.String())
 type scheduledSparkApplicationStrategy struct {
 	rest.DeclarativeValidation
 	names.NameGenerator
-	features featuregate.FeatureGate
+	features   featuregate.FeatureGate
+	schedulers validation.BatchSchedulers
 }
 
 var (
@@ -56,12 +57,14 @@ var (
 )
 
 // NewStrategy returns the rules for creating, changing and deleting ScheduledSparkApplications. The scheme is the one that the
-// declarative validation is registered with; the gate decides what a run may ask for.
-func NewStrategy(scheme *runtime.Scheme, gate featuregate.FeatureGate) *scheduledSparkApplicationStrategy { //nolint:revive // used through the interfaces of package rest
+// declarative validation is registered with; the gate decides what a run may ask for, and the
+// batch schedulers are those that it may name.
+func NewStrategy(scheme *runtime.Scheme, gate featuregate.FeatureGate, schedulers validation.BatchSchedulers) *scheduledSparkApplicationStrategy { //nolint:revive // used through the interfaces of package rest
 	return &scheduledSparkApplicationStrategy{
 		DeclarativeValidation: rest.DeclarativeValidation{Scheme: scheme},
 		NameGenerator:         names.SimpleNameGenerator,
 		features:              gate,
+		schedulers:            schedulers,
 	}
 }
 
@@ -138,6 +141,7 @@ func (*scheduledSparkApplicationStrategy) DefaultGarbageCollectionPolicy(context
 
 func (s *scheduledSparkApplicationStrategy) validationOptions() validation.Options {
 	return validation.Options{
+		Schedulers:              s.schedulers,
 		WorkloadAwareScheduling: s.features.Enabled(features.SparkApplicationWorkloadAwareScheduling),
 	}
 }

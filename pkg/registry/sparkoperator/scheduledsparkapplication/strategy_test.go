@@ -32,6 +32,7 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/install"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/validation"
 	"github.com/spark-apiserver/spark-apiserver/pkg/features"
 )
 
@@ -45,7 +46,7 @@ func newTestStrategy(t *testing.T, workloadAware bool) *scheduledSparkApplicatio
 	t.Helper()
 	gate := features.NewFeatureGate()
 	require.NoError(t, gate.SetFromMap(map[string]bool{string(features.SparkApplicationWorkloadAwareScheduling): workloadAware}))
-	return NewStrategy(newScheme(), gate)
+	return NewStrategy(newScheme(), gate, validation.BatchSchedulers{KubeSchedulers: []string{"kube-scheduler"}})
 }
 
 func validSchedule() *sparkoperator.ScheduledSparkApplication {

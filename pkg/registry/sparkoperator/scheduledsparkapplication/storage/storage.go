@@ -29,6 +29,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/validation"
 	"github.com/spark-apiserver/spark-apiserver/pkg/registry/sparkoperator/scheduledsparkapplication"
 )
 
@@ -56,8 +57,8 @@ var (
 )
 
 // NewREST returns what serves ScheduledSparkApplications and their status. The two share one store, and with it one watch cache.
-func NewREST(scheme *runtime.Scheme, gate featuregate.FeatureGate, optsGetter generic.RESTOptionsGetter) (*REST, *StatusREST, error) {
-	strategy := scheduledsparkapplication.NewStrategy(scheme, gate)
+func NewREST(scheme *runtime.Scheme, gate featuregate.FeatureGate, schedulers validation.BatchSchedulers, optsGetter generic.RESTOptionsGetter) (*REST, *StatusREST, error) {
+	strategy := scheduledsparkapplication.NewStrategy(scheme, gate, schedulers)
 	store := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &sparkoperator.ScheduledSparkApplication{} },
 		NewListFunc:               func() runtime.Object { return &sparkoperator.ScheduledSparkApplicationList{} },

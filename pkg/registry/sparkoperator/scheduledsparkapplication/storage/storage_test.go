@@ -37,6 +37,7 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/install"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/validation"
 	"github.com/spark-apiserver/spark-apiserver/pkg/features"
 )
 
@@ -54,7 +55,7 @@ func newStorage(t *testing.T) (*REST, *StatusREST) {
 		serverstorage.NewDefaultResourceEncodingConfig(scheme), serverstorage.NewResourceConfig(), nil)
 	storageConfig, err := factory.NewConfig(sparkoperator.Resource("scheduledsparkapplications"), nil)
 	require.NoError(t, err)
-	schedules, status, err := NewREST(scheme, features.NewFeatureGate(), generic.RESTOptions{
+	schedules, status, err := NewREST(scheme, features.NewFeatureGate(), validation.BatchSchedulers{}, generic.RESTOptions{
 		StorageConfig:           storageConfig,
 		Decorator:               generic.UndecoratedStorage,
 		DeleteCollectionWorkers: 1,

@@ -56,8 +56,16 @@ var (
 	_ rest.TableConvertor      = &StatusREST{}
 )
 
-// NewREST returns what serves SparkApplications and their status. The two share one store, and with it one watch cache.
-func NewREST(scheme *runtime.Scheme, gate featuregate.FeatureGate, schedulers validation.BatchSchedulers, optsGetter generic.RESTOptionsGetter) (*REST, *StatusREST, error) {
+// Storage is what serves SparkApplications and their subresources.
+type Storage struct {
+	SparkApplication *REST
+	Status           *StatusREST
+	Scale            *ScaleREST
+}
+
+// NewStorage returns what serves SparkApplications and their subresources. They share one store, and with it one watch
+// cache.
+func NewStorage(scheme *runtime.Scheme, gate featuregate.FeatureGate, schedulers validation.BatchSchedulers, optsGetter generic.RESTOptionsGetter) (Storage, error) {
 	strategy := sparkapplication.NewStrategy(scheme, gate, schedulers)
 	store := &genericregistry.Store{
 		NewFunc:                   func() runtime.Object { return &sparkoperator.SparkApplication{} },
@@ -73,7 +81,7 @@ func NewREST(scheme *runtime.Scheme, gate featuregate.FeatureGate, schedulers va
 		TableConvertor: sparkapplication.NewTableConvertor(),
 	}
 	if err := store.CompleteWithOptions(&generic.StoreOptions{RESTOptions: optsGetter}); err != nil {
-		return nil, nil, err
+		return Storage{}, err
 	}
 
 	statusStore := *store
@@ -81,7 +89,7 @@ func NewREST(scheme *runtime.Scheme, gate featuregate.FeatureGate, schedulers va
 	statusStore.UpdateStrategy = statusStrategy
 	statusStore.ResetFieldsStrategy = statusStrategy
 
-	return &REST{store}, &StatusREST{store: &statusStore}, nil
+	return Storage{SparkApplication: &REST{store}, Status: &StatusREST{store: &statusStore}, Scale: &ScaleREST{store: store}}, nil
 }
 
 // ShortNames implements rest.ShortNamesProvider. The first is the Spark Operator's; the second is what people type who

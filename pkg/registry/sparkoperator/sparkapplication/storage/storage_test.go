@@ -47,7 +47,7 @@ func newScheme() *runtime.Scheme {
 	return scheme
 }
 
-func newStorage(t *testing.T) (*REST, *StatusREST) {
+func newStorage(t *testing.T) Storage {
 	t.Helper()
 	scheme := newScheme()
 	_, config := etcd3testing.NewUnsecuredEtcd3TestClientServer(t)
@@ -55,15 +55,15 @@ func newStorage(t *testing.T) (*REST, *StatusREST) {
 		serverstorage.NewDefaultResourceEncodingConfig(scheme), serverstorage.NewResourceConfig(), nil)
 	storageConfig, err := factory.NewConfig(sparkoperator.Resource("sparkapplications"), nil)
 	require.NoError(t, err)
-	applications, status, err := NewREST(scheme, features.NewFeatureGate(), validation.BatchSchedulers{}, generic.RESTOptions{
+	storage, err := NewStorage(scheme, features.NewFeatureGate(), validation.BatchSchedulers{}, generic.RESTOptions{
 		StorageConfig:           storageConfig,
 		Decorator:               generic.UndecoratedStorage,
 		DeleteCollectionWorkers: 1,
 		ResourcePrefix:          "sparkoperator.k8s.io/sparkapplications",
 	})
 	require.NoError(t, err)
-	t.Cleanup(applications.Destroy)
-	return applications, status
+	t.Cleanup(storage.SparkApplication.Destroy)
+	return storage
 }
 
 func newTester(t *testing.T, applications *REST) *genericregistrytest.Tester {
@@ -100,7 +100,7 @@ func newApplication() *sparkoperator.SparkApplication {
 }
 
 func TestCreate(t *testing.T) {
-	applications, _ := newStorage(t)
+	applications := newStorage(t).SparkApplication
 	valid := newApplication()
 	valid.ObjectMeta = metav1.ObjectMeta{}
 	noVersion := newApplication()
@@ -111,7 +111,7 @@ func TestCreate(t *testing.T) {
 }
 
 func TestUpdate(t *testing.T) {
-	applications, _ := newStorage(t)
+	applications := newStorage(t).SparkApplication
 	newTester(t, applications).TestUpdate(newApplication(),
 		func(obj runtime.Object) runtime.Object {
 			app := obj.(*sparkoperator.SparkApplication)
@@ -127,22 +127,22 @@ func TestUpdate(t *testing.T) {
 }
 
 func TestDelete(t *testing.T) {
-	applications, _ := newStorage(t)
+	applications := newStorage(t).SparkApplication
 	newTester(t, applications).TestDelete(newApplication())
 }
 
 func TestGet(t *testing.T) {
-	applications, _ := newStorage(t)
+	applications := newStorage(t).SparkApplication
 	newTester(t, applications).TestGet(newApplication())
 }
 
 func TestList(t *testing.T) {
-	applications, _ := newStorage(t)
+	applications := newStorage(t).SparkApplication
 	newTester(t, applications).TestList(newApplication())
 }
 
 func TestWatch(t *testing.T) {
-	applications, _ := newStorage(t)
+	applications := newStorage(t).SparkApplication
 	app := newApplication()
 	app.Labels = map[string]string{"team": "a"}
 	newTester(t, applications).TestWatch(app,
@@ -154,14 +154,15 @@ func TestWatch(t *testing.T) {
 }
 
 func TestNames(t *testing.T) {
-	applications, _ := newStorage(t)
+	applications := newStorage(t).SparkApplication
 	assert.Equal(t, []string{"sparkapp", "sparkapps"}, applications.ShortNames())
 	assert.Equal(t, []string{"all"}, applications.Categories())
 	assert.Equal(t, "sparkapplication", applications.GetSingularName())
 }
 
 func TestStatusIsKeptApart(t *testing.T) {
-	applications, status := newStorage(t)
+	storage := newStorage(t)
+	applications, status := storage.SparkApplication, storage.Status
 	ctx := genericapirequest.WithRequestInfo(genericapirequest.WithNamespace(t.Context(), metav1.NamespaceDefault), requestInfo(""))
 	forged := newApplication()
 	forged.Status.SubmissionID = "forged"
