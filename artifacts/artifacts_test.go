@@ -29,6 +29,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/serializer"
@@ -256,11 +257,13 @@ func TestNamesAgree(t *testing.T) {
 
 	patch, err := os.ReadFile("overlays/external-etcd/deployment-patch.yaml")
 	require.NoError(t, err)
-	var operations []struct {
+	type operation struct {
 		Op, Path string
 		Value    any
 	}
+	var operations []operation
 	require.NoError(t, yaml.Unmarshal(patch, &operations))
+	operations = slices.DeleteFunc(operations, func(o operation) bool { return !strings.Contains(o.Path, "/args/") })
 	require.Equal(t, "test", operations[0].Op)
 	assert.Equal(t, "/spec/template/spec/containers/0/args/3", operations[0].Path)
 	assert.Equal(t, container.Args[3], operations[0].Value, "the patch finds its argument by position")
@@ -277,5 +280,36 @@ func TestOneServerAtATime(t *testing.T) {
 			assert.True(t, *container.SecurityContext.ReadOnlyRootFilesystem)
 			assert.False(t, *container.SecurityContext.AllowPrivilegeEscalation)
 		}
+	}
+}
+
+// With a store of their own outside, replicas don't end together: not by an upgrade, not by a drain, not with a node.
+func TestReplicasDontEndTogether(t *testing.T) {
+	patch, err := os.ReadFile("overlays/external-etcd/deployment-patch.yaml")
+	require.NoError(t, err)
+	var operations []struct {
+		Path  string
+		Value any
+	}
+	require.NoError(t, yaml.Unmarshal(patch, &operations))
+	values := map[string]any{}
+	for _, operation := range operations {
+		values[operation.Path] = operation.Value
+	}
+	assert.InDelta(t, 2, values["/spec/replicas"], 0)
+	strategy, ok := values["/spec/strategy"].(map[string]any)
+	require.True(t, ok)
+	assert.Equal(t, "RollingUpdate", strategy["type"])
+	assert.InDelta(t, 0, strategy["rollingUpdate"].(map[string]any)["maxUnavailable"], 0)
+	deployment := objects(t, "base/deployment.yaml")[0].(*appsv1.Deployment)
+	budget := objects(t, "overlays/external-etcd/poddisruptionbudget.yaml")[0].(*policyv1.PodDisruptionBudget)
+	assert.Equal(t, deployment.Namespace, budget.Namespace)
+	assert.Equal(t, deployment.Spec.Selector, budget.Spec.Selector)
+	assert.Equal(t, int32(1), budget.Spec.MaxUnavailable.IntVal)
+	affinity, err := yaml.Marshal(values["/spec/template/spec/affinity"])
+	require.NoError(t, err)
+	assert.Contains(t, string(affinity), "podAntiAffinity")
+	for key, value := range deployment.Spec.Template.Labels {
+		assert.Contains(t, string(affinity), key+": "+value)
 	}
 }

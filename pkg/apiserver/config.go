@@ -24,6 +24,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/component-base/featuregate"
 
+	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/leadership"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/storeidentity"
 	"github.com/spark-apiserver/spark-apiserver/pkg/controller/sparkapplication"
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
@@ -39,9 +40,12 @@ type ExtraConfig struct {
 	Workers int
 	// SparkApplications are what holds for every SparkApplication.
 	SparkApplications sparkapplication.Settings
-	// KubeClient reaches the cluster that the applications run in. Nil without one; no controller runs then.
+	// Elector chooses one of several replicas to run the controllers. Nil: this replica runs them in any case.
+	Elector *leadership.Elector
+	// KubeClient reaches the cluster that the applications run in. Nil without one; no controller runs then. With an
+	// elector, its fence must be around the client.
 	KubeClient kubernetes.Interface
-	// DynamicClient reaches the same cluster for the PodGroups of batch schedulers. Nil without one.
+	// DynamicClient reaches the same cluster for the PodGroups of batch schedulers, behind the same fence. Nil without one.
 	DynamicClient dynamic.Interface
 	// Schedulers are the batch schedulers that applications may ask for.
 	Schedulers scheduling.Schedulers

@@ -55,7 +55,8 @@ func ControllerNames() []string {
 	return slices.Sorted(maps.Keys(controllers))
 }
 
-// controllerManager starts controllers with the server and stops them before it drains, while it still answers them.
+// controllerManager starts controllers with the server and stops them before it drains, while it still answers them. With
+// an election among replicas, they run only while this replica leads; the API is served all along.
 type controllerManager struct {
 	extra  ExtraConfig
 	failed chan error
@@ -64,37 +65,50 @@ type controllerManager struct {
 	running sync.WaitGroup
 }
 
+// namedController is a controller that is made each time that it is to run, so that it has nothing of an earlier time.
+type namedController struct {
+	name  string
+	build func(context.Context) (controller, error)
+}
+
 func (c CompletedConfig) addControllers(server *genericapiserver.GenericAPIServer) (*controllerManager, error) {
-	m := &controllerManager{extra: c.extra, failed: make(chan error, len(controllers)), stop: make(chan struct{})}
+	m := &controllerManager{extra: c.extra, failed: make(chan error, 1), stop: make(chan struct{})}
 	if c.extra.KubeClient == nil {
 		return m, nil
 	}
 	for _, name := range c.extra.Controllers {
-		build, ok := controllers[name]
-		if !ok {
+		if _, ok := controllers[name]; !ok {
 			return nil, fmt.Errorf("there is no controller %q", name)
 		}
-		err := server.AddPostStartHook("start-"+name+"-controller", func(hook genericapiserver.PostStartHookContext) error {
-			client, err := versioned.NewForConfig(protobufConfig(hook.LoopbackClientConfig))
-			if err != nil {
-				return err
-			}
-			m.start(hook, name, func(ctx context.Context) (controller, error) { return build(ctx, client, m.extra) })
-			return nil
-		})
-		if err != nil {
-			return nil, err
+	}
+	err := server.AddPostStartHook("start-controllers", func(hook genericapiserver.PostStartHookContext) error {
+		config := protobufConfig(hook.LoopbackClientConfig)
+		if c.extra.Elector != nil {
+			config.Wrap(c.extra.Elector.Fence().WrapTransport)
 		}
+		client, err := versioned.NewForConfig(config)
+		if err != nil {
+			return err
+		}
+		var named []namedController
+		for _, name := range c.extra.Controllers {
+			named = append(named, namedController{name: name, build: func(ctx context.Context) (controller, error) {
+				return controllers[name](ctx, client, m.extra)
+			}})
+		}
+		m.start(hook, named)
+		return nil
+	})
+	if err != nil {
+		return nil, err
 	}
 	return m, server.AddPreShutdownHook("stop-controllers", m.shutdown)
 }
 
-// start runs a controller in the background. Hooks have to return at once: the server is live and ready only then.
-func (m *controllerManager) start(parent context.Context, name string, build func(context.Context) (controller, error)) {
+// start runs controllers in the background. Hooks have to return at once: the server is live and ready only then.
+func (m *controllerManager) start(parent context.Context, named []namedController) {
 	// The hook's context may end only after the server has drained.
 	ctx, cancel := context.WithCancel(parent)
-	logger := klog.LoggerWithName(klog.FromContext(ctx), name)
-	ctx = klog.NewContext(ctx, logger)
 	go func() {
 		<-m.stop
 		cancel()
@@ -108,20 +122,57 @@ func (m *controllerManager) start(parent context.Context, name string, build fun
 				return
 			}
 		}
-		c, err := build(ctx)
-		if err == nil {
-			logger.Info("Starting the controller")
-			err = c.Run(ctx)
-			logger.Info("The controller has stopped")
+		lead := func(ctx context.Context) error { return runControllers(ctx, named) }
+		var err error
+		if elector := m.extra.Elector; elector != nil {
+			err = elector.Run(klog.NewContext(ctx, klog.LoggerWithName(klog.FromContext(ctx), "leader-election")), lead)
+		} else {
+			err = lead(ctx)
 		}
-		switch {
-		case ctx.Err() != nil:
-		case err != nil:
-			m.failed <- fmt.Errorf("controller %s: %w", name, err)
-		default:
-			m.failed <- fmt.Errorf("controller %s has ended by itself", name)
+		if err != nil && ctx.Err() == nil {
+			m.failed <- err
 		}
 	})
+}
+
+// runControllers runs controllers until the context is done or one of them fails, and returns once all have stopped. A
+// controller that ends by itself has failed.
+func runControllers(ctx context.Context, named []namedController) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	var running sync.WaitGroup
+	for _, c := range named {
+		running.Go(func() {
+			logger := klog.LoggerWithName(klog.FromContext(ctx), c.name)
+			if err := runController(klog.NewContext(ctx, logger), c); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	<-ctx.Done()
+	running.Wait()
+	if err := context.Cause(ctx); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
+}
+
+func runController(ctx context.Context, c namedController) error {
+	logger := klog.FromContext(ctx)
+	made, err := c.build(ctx)
+	if err == nil {
+		logger.Info("Starting the controller")
+		err = made.Run(ctx)
+		logger.Info("The controller has stopped")
+	}
+	switch {
+	case ctx.Err() != nil:
+		return nil // it was told to
+	case err != nil:
+		return fmt.Errorf("controller %s: %w", c.name, err)
+	default:
+		return fmt.Errorf("controller %s has ended by itself", c.name)
+	}
 }
 
 // shutdown stops the controllers and waits for them.

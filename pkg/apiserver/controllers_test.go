@@ -19,14 +19,19 @@ package apiserver
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/klog/v2/ktesting"
 
+	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/leadership"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/storeidentity"
 )
 
@@ -38,15 +43,15 @@ func newManager(guard *storeidentity.Guard) *controllerManager {
 	return &controllerManager{extra: ExtraConfig{StoreIdentity: guard}, failed: make(chan error, 1), stop: make(chan struct{})}
 }
 
-func building(c controller, err error) func(context.Context) (controller, error) {
-	return func(context.Context) (controller, error) { return c, err }
+func building(c controller, err error) []namedController {
+	return []namedController{{name: "test", build: func(context.Context) (controller, error) { return c, err }}}
 }
 
 func TestControllersAreStoppedAndWaitedFor(t *testing.T) {
 	_, ctx := ktesting.NewTestContext(t)
 	m := newManager(nil)
 	started, ended := make(chan struct{}), false
-	m.start(ctx, "test", building(controllerFunc(func(ctx context.Context) error {
+	m.start(ctx, building(controllerFunc(func(ctx context.Context) error {
 		close(started)
 		<-ctx.Done()
 		ended = true
@@ -61,7 +66,7 @@ func TestControllersAreStoppedAndWaitedFor(t *testing.T) {
 func TestControllerThatFailsIsReported(t *testing.T) {
 	broken := errors.New("broken")
 	for name, test := range map[string]struct {
-		build func(context.Context) (controller, error)
+		build []namedController
 		want  string
 	}{
 		"can't be made":  {building(nil, broken), "controller test: broken"},
@@ -71,7 +76,7 @@ func TestControllerThatFailsIsReported(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, ctx := ktesting.NewTestContext(t)
 			m := newManager(nil)
-			m.start(ctx, "test", test.build)
+			m.start(ctx, test.build)
 			require.EqualError(t, <-m.failed, test.want)
 			require.NoError(t, m.shutdown())
 		})
@@ -83,13 +88,70 @@ func TestControllersWaitForTheStore(t *testing.T) {
 	_, ctx := ktesting.NewTestContext(t)
 	m := newManager(storeidentity.NewGuard(storeidentity.Options{Client: fake.NewClientset()}))
 	built := false
-	m.start(ctx, "test", func(context.Context) (controller, error) {
+	m.start(ctx, []namedController{{name: "test", build: func(context.Context) (controller, error) {
 		built = true
 		return nil, errors.New("too early")
-	})
+	}}})
 	require.NoError(t, m.shutdown())
 	assert.False(t, built)
 	assert.Empty(t, m.failed)
+}
+
+// One that fails takes the others along, and nobody returns before all have stopped.
+func TestControllersEndTogether(t *testing.T) {
+	_, ctx := ktesting.NewTestContext(t)
+	stopped := false
+	started := make(chan struct{})
+	err := runControllers(ctx, []namedController{
+		{name: "good", build: func(context.Context) (controller, error) {
+			return controllerFunc(func(ctx context.Context) error {
+				close(started)
+				<-ctx.Done()
+				stopped = true
+				return nil
+			}), nil
+		}},
+		{name: "bad", build: func(context.Context) (controller, error) {
+			return controllerFunc(func(context.Context) error {
+				<-started
+				return errors.New("broken")
+			}), nil
+		}},
+	})
+	require.EqualError(t, err, "controller bad: broken")
+	assert.True(t, stopped)
+}
+
+// A replica runs its controllers while it leads, with a controller of its own each time, and serves on in between.
+func TestControllersRunWhileTheReplicaLeads(t *testing.T) {
+	_, ctx := ktesting.NewTestContext(t)
+	client := fake.NewClientset()
+	var broken atomic.Bool
+	client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return broken.Load(), nil, errors.New("the API server does not answer")
+	})
+	elector, err := leadership.New(leadership.Options{
+		Client: client.CoordinationV1(), Namespace: "spark-system", Name: "spark-apiserver",
+		LeaseDuration: time.Hour, RenewDeadline: 300 * time.Millisecond, RetryPeriod: 10 * time.Millisecond,
+	})
+	require.NoError(t, err)
+	m := newManager(nil)
+	m.extra.Elector = elector
+	runs := make(chan context.Context)
+	m.start(ctx, building(controllerFunc(func(ctx context.Context) error {
+		runs <- ctx
+		<-ctx.Done()
+		return ctx.Err()
+	}), nil))
+	first := <-runs
+	broken.Store(true)
+	<-first.Done()
+	broken.Store(false)
+	second := <-runs
+	require.NoError(t, second.Err())
+	require.NoError(t, m.shutdown())
+	require.Error(t, second.Err())
+	assert.Empty(t, m.failed, "losing a lease is no failure of the server")
 }
 
 func TestProtobufConfigIsACopy(t *testing.T) {

@@ -35,8 +35,8 @@ var auditPolicy []byte
 func (c *Cluster) auditLogPath() string { return filepath.Join(c.Dir, "logs", "audit.log") }
 
 // AuditEvents returns the requests to kube-apiserver that were recorded and that keep wants, in the order in which they
-// were answered. Recorded are all writes, all requests to scheduling.k8s.io, and all requests of service accounts in
-// namespace spark-system; see audit-policy.yaml. Requests that kube-apiserver proxied to our server are among them.
+// were answered. Recorded are all writes, all requests to scheduling.k8s.io, all requests of service accounts in namespace
+// spark-system, and what the garbage collector asks of sparkoperator.k8s.io; see audit-policy.yaml. Requests that kube-apiserver proxied to our server are among them.
 func (c *Cluster) AuditEvents(keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
 	f, err := os.Open(c.auditLogPath())
 	if err != nil {

@@ -54,7 +54,8 @@ type Cluster struct {
 
 	mu           sync.Mutex
 	servers      []*SparkServer
-	stopInside   []func() // ends what runs inside this process
+	stores       []*Process // members of external stores
+	stopInside   []func()   // ends what runs inside this process
 	issuedByName map[string]int
 }
 
@@ -219,6 +220,9 @@ func (c *Cluster) Stop() {
 	}
 	for _, s := range slices.Backward(servers) {
 		s.Stop()
+	}
+	for _, p := range c.takeStores() {
+		p.Kill() // a store of tests, which ends with them
 	}
 	for _, p := range []*Process{c.SimulatedDriver, c.Kwok, c.KubeScheduler, c.KubeControllerManager, c.KubeAPIServer, c.Etcd} {
 		if p == nil {

@@ -66,6 +66,8 @@ type ServerOptions struct {
 	Manifests string
 	// WithoutRegistration leaves out the APIService, for a second replica.
 	WithoutRegistration bool
+	// NeverReady is for a server that is right not to become ready: its start is over when it lives.
+	NeverReady bool
 }
 
 // SparkServer is our server as a process on this machine. Its Process can be stopped, killed and started again with the
@@ -169,12 +171,16 @@ func (c *Cluster) describeServer(ctx context.Context, o ServerOptions) (*SparkSe
 	if len(o.FeatureGates) > 0 {
 		args = append(args, "--feature-gates="+joinBools(o.FeatureGates))
 	}
+	check := "/readyz"
+	if o.NeverReady {
+		check = "/livez"
+	}
 	return &SparkServer{
 		Process: &Process{
 			Name: SparkAPIServer, LogPath: filepath.Join(c.Dir, "logs", o.Name+".log"), path: o.Binary,
 			args: slices.Concat(args, o.ExtraFlags), env: slices.Concat([]string{"HOME=" + c.Dir}, o.Env),
 			detached: c.options.Detached, timeout: c.options.StartTimeout,
-			ready: healthy(trusting(ca), "https://"+local(lease.port)+"/readyz"),
+			ready: healthy(trusting(ca), "https://"+local(lease.port)+check),
 		},
 		Port: lease.port, KubeconfigPath: kubeconfig, DataDir: o.DataDir, ca: ca, lease: lease,
 	}, nil

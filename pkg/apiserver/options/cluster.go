@@ -32,6 +32,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/transport"
 	"k8s.io/component-base/tracing"
 )
 
@@ -148,13 +149,16 @@ func (o *ClusterOptions) applyTo(config *genericapiserver.RecommendedConfig) (ku
 }
 
 // controllerClients returns clients for the controllers, whose requests are limited apart from those of the server. The
-// dynamic one is for kinds that only some clusters have.
-func (o *ClusterOptions) controllerClients() (kubernetes.Interface, dynamic.Interface, error) {
+// dynamic one is for kinds that only some clusters have. wrap is put around their transports, if it isn't nil.
+func (o *ClusterOptions) controllerClients(wrap transport.WrapperFunc) (kubernetes.Interface, dynamic.Interface, error) {
 	config, err := o.config()
 	if err != nil {
 		return nil, nil, err
 	}
 	rest.AddUserAgent(config, controllerClientAgent)
+	if wrap != nil {
+		config.Wrap(wrap)
+	}
 	client, err := kubernetes.NewForConfig(config)
 	if err != nil {
 		return nil, nil, err

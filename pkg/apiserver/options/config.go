@@ -25,6 +25,7 @@ import (
 	genericfilters "k8s.io/apiserver/pkg/server/filters"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/transport"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/storeidentity"
@@ -103,9 +104,17 @@ func (o *Options) applyCluster(config *apiserver.Config) error {
 		return err
 	}
 	config.ExtraConfig.Controllers = o.Controllers.Enabled(apiserver.ControllerNames())
-	if len(config.ExtraConfig.Controllers) > 0 {
-		config.ExtraConfig.KubeClient, config.ExtraConfig.DynamicClient, err = o.Cluster.controllerClients()
+	if len(config.ExtraConfig.Controllers) == 0 {
+		return nil
 	}
+	if config.ExtraConfig.Elector, err = o.elector(); err != nil {
+		return err
+	}
+	var fence transport.WrapperFunc
+	if elector := config.ExtraConfig.Elector; elector != nil {
+		fence = elector.Fence().WrapTransport
+	}
+	config.ExtraConfig.KubeClient, config.ExtraConfig.DynamicClient, err = o.Cluster.controllerClients(fence)
 	return err
 }
 

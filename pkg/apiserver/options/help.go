@@ -62,6 +62,18 @@ func (o *Options) describeFlags() {
 			flag.Hidden = true // there is no --runtime-config
 		}
 	}
+	describe("leader election", leaderElectFlag, "Whether this replica runs the controllers only while it holds a lease in the cluster, so that "+
+		"one of several replicas does. The API is served in any case. With --etcd-servers the default is true.")
+	describe("leader election", "leader-elect-lease-duration", "How long the others wait for a leader of which nothing is heard before they "+
+		"take its place.")
+	describe("leader election", "leader-elect-renew-deadline", "How long a leader tries to renew the lease before it stops its controllers. "+
+		"It must be less than the duration of the lease; the difference is what a request that is under way may take.")
+	describe("leader election", "leader-elect-retry-period", "How often replicas ask for the lease, and the leader renews it.")
+	describe("leader election", "leader-elect-resource-name", "Name of the lease.")
+	describe("leader election", "leader-elect-resource-namespace", "Namespace of the lease. Default: --server-namespace.")
+	if flag := o.flags.FlagSet("leader election").Lookup("leader-elect-resource-lock"); flag != nil {
+		flag.Hidden = true // there is no choice
+	}
 	describe("etcd", "etcd-servers", "URLs of an etcd to use instead of the embedded store, comma separated "+
 		"(https://host:2379). This is what several replicas need.")
 	describe("etcd", "storage-media-type", "The encoding of new and changed objects in the store: application/vnd.kubernetes.protobuf "+

@@ -65,11 +65,12 @@ type Options struct {
 	Etcd           *genericoptions.EtcdOptions
 	Logs           *logs.Options
 
-	Store       *StoreOptions
-	Cluster     *ClusterOptions
-	Controllers *ControllerOptions
-	Schedulers  *SchedulerOptions
-	Standalone  *StandaloneOptions
+	Store          *StoreOptions
+	Cluster        *ClusterOptions
+	Controllers    *ControllerOptions
+	LeaderElection *LeaderElectionOptions
+	Schedulers     *SchedulerOptions
+	Standalone     *StandaloneOptions
 
 	components basecompatibility.ComponentGlobalsRegistry
 	flags      *cliflag.NamedFlagSets
@@ -98,6 +99,7 @@ func New() *Options {
 		Cluster:        newClusterOptions(),
 		Controllers:    newControllerOptions(),
 		Schedulers:     newSchedulerOptions(),
+		LeaderElection: newLeaderElectionOptions(),
 		Standalone:     &StandaloneOptions{},
 		components:     components,
 	}
@@ -129,6 +131,7 @@ func (o *Options) FlagSets() *cliflag.NamedFlagSets {
 	o.Store.addFlags(sets.FlagSet("store"))
 	o.Controllers.addFlags(sets.FlagSet("controller"))
 	o.Schedulers.addFlags(sets.FlagSet("batch schedulers"))
+	o.LeaderElection.addFlags(sets.FlagSet("leader election"))
 	o.Standalone.addFlags(sets.FlagSet("standalone"))
 	o.SecureServing.AddFlags(sets.FlagSet("secure serving"))
 	o.Authentication.AddFlags(sets.FlagSet("authentication"))
@@ -199,6 +202,9 @@ func (o *Options) completeForReplicas() {
 	if !o.changed("goaway-chance") {
 		o.Server.GoawayChance = replicaGoawayChance
 	}
+	if !o.changed(leaderElectFlag) && !o.Standalone.Enabled {
+		o.LeaderElection.LeaderElect = true
+	}
 }
 
 // Validate returns everything that is wrong with the options.
@@ -217,6 +223,7 @@ func (o *Options) Validate() []error {
 	errs = append(errs, o.Cluster.validate(o.Standalone.Enabled)...)
 	errs = append(errs, o.Controllers.validate(apiserver.ControllerNames())...)
 	errs = append(errs, o.Schedulers.validate()...)
+	errs = append(errs, o.LeaderElection.validate()...)
 	errs = append(errs, o.Standalone.validate(o)...)
 	if utilfeature.DefaultFeatureGate.Enabled(features.CBORServingAndStorage) {
 		errs = append(errs, errCBOR)

@@ -96,6 +96,12 @@ func TestValidate(t *testing.T) {
 		"admin in a cluster":          {[]string{"--admin-kubeconfig=/x"}, "--admin-kubeconfig needs --standalone"},
 		"replaced, not compared":      {[]string{"--store-identity-configmap=", "--replaces-store=x"}, "--replaces-store needs --store-identity-configmap"},
 		"chance too big":              {[]string{"--standalone", "--goaway-chance=0.5"}, "--goaway-chance"},
+		"election without a cluster":  {[]string{"--standalone", "--leader-elect"}, "--standalone and --leader-elect exclude each other"},
+		"lease too short":             {[]string{"--leader-elect", "--leader-elect-lease-duration=10s"}, "--leader-elect-lease-duration must be more than --leader-elect-renew-deadline"},
+		"deadline too short":          {[]string{"--leader-elect", "--leader-elect-renew-deadline=2s"}, "--leader-elect-renew-deadline must be more than 1.2 times"},
+		"no retries":                  {[]string{"--leader-elect", "--leader-elect-retry-period=0s"}, "--leader-elect-retry-period must be more than 0"},
+		"another lock":                {[]string{"--leader-elect", "--leader-elect-resource-lock=configmaps"}, "only leases are supported"},
+		"lease without a name":        {[]string{"--leader-elect", "--leader-elect-resource-name="}, "--leader-elect-resource-name must not be empty"},
 		"CBOR":                        {[]string{"--standalone", "--feature-gates=CBORServingAndStorage=true"}, "CBORServingAndStorage"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -143,6 +149,24 @@ func TestKubernetesIsNotEmulatedByOurVersion(t *testing.T) {
 	o, err := parse(t, "--emulated-version=kube=1.31")
 	require.NoError(t, err)
 	require.Error(t, o.Complete())
+}
+
+// Replicas elect a leader where there can be several of them, unless the user decides otherwise.
+func TestLeaderElectionDefault(t *testing.T) {
+	for name, test := range map[string]struct {
+		flags []string
+		want  bool
+	}{
+		"embedded":             {nil, false},
+		"embedded, asked for":  {[]string{"--leader-elect"}, true},
+		"external":             {[]string{"--etcd-servers=https://etcd:2379"}, true},
+		"external, turned off": {[]string{"--etcd-servers=https://etcd:2379", "--leader-elect=false"}, false},
+		"standalone":           {[]string{"--standalone", "--etcd-servers=https://etcd:2379"}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			assert.Equal(t, test.want, complete(t, test.flags...).LeaderElection.LeaderElect)
+		})
+	}
 }
 
 func TestControllerSelection(t *testing.T) {

@@ -70,6 +70,9 @@ func (o *StandaloneOptions) validate(options *Options) []error {
 	if options.Cluster.Kubeconfig != "" {
 		errs = append(errs, errors.New("--standalone and --kubeconfig exclude each other"))
 	}
+	if options.LeaderElection.LeaderElect {
+		errs = append(errs, errors.New("--standalone and --leader-elect exclude each other: the lease is kept in a cluster"))
+	}
 	if options.Store.Replaces != "" {
 		errs = append(errs, errors.New("--standalone and --replaces-store exclude each other: without a cluster, any store is served"))
 	}

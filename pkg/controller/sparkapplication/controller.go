@@ -88,6 +88,8 @@ func (c *Controller) Run(ctx context.Context) error {
 		return fmt.Errorf("start to record events: %w", err)
 	}
 	defer c.broadcaster.Shutdown()
+	// Whoever runs the applications next counts those that run.
+	defer runningCount.Set(0)
 	defer c.observer.wait()
 	c.observer.start(ctx)
 	defer c.queue.ShutDown()
