@@ -28,10 +28,13 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/storeidentity"
 	"github.com/spark-apiserver/spark-apiserver/pkg/controller/sparkapplication"
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
+	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
 
 // ExtraConfig is what the server needs beside the configuration of a generic API server.
 type ExtraConfig struct {
+	// Side are the settings for the side objects of applications, such as the Services of UIs.
+	Side spark.SideSettings
 	// FeatureGate holds our feature gates.
 	FeatureGate featuregate.FeatureGate
 	// Controllers are the names of the controllers to run, of those that ControllerNames knows.

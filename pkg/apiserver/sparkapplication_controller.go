@@ -30,6 +30,7 @@ func newSparkApplicationController(ctx context.Context, client versioned.Interfa
 		Workers:     config.Workers,
 		Settings:    &config.SparkApplications,
 		FeatureGate: config.FeatureGate,
+		Side:        config.Side,
 
 		DynamicClient: config.DynamicClient,
 		Schedulers:    config.Schedulers,

@@ -57,7 +57,7 @@ func spelledBothWays(name string, options v1beta2.BatchSchedulerConfiguration, e
 
 func submissionOf(t *testing.T, s Schedulers, app *v1beta2.SparkApplication) *Submission {
 	t.Helper()
-	submission, err := s.CompileSubmission(app, testSubmissionID, submitTime, "")
+	submission, err := s.CompileSubmission(app, testSubmissionID, submitTime, "", spark.SideSettings{})
 	require.NoError(t, err)
 	return submission
 }

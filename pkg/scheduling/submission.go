@@ -40,16 +40,19 @@ type Submission struct {
 }
 
 // CompileSubmission makes one attempt of a defaulted application on a server that knows no batch schedulers but the usual
-// ones and has no default.
+// ones, has no default, and makes nothing beside an attempt.
 func CompileSubmission(app *v1beta2.SparkApplication, submissionID string, submitTime time.Time, priorityClassName string) (*Submission, error) {
-	return Schedulers{KubeSchedulers: []string{DefaultKubeSchedulerName}}.CompileSubmission(app, submissionID, submitTime, priorityClassName)
+	return Schedulers{KubeSchedulers: []string{DefaultKubeSchedulerName}}.CompileSubmission(app, submissionID, submitTime, priorityClassName, spark.SideSettings{})
 }
 
 // CompileSubmission makes one attempt of a defaulted application, for the controller and for kubectl-spark alike. The
 // priority class is the one read back from the created PodGroup; empty means the one asked for. An application that asks
 // for a batch scheduler which isn't known is an error: it must not be placed in another way. The attempt of the status
-// keeps to the batch scheduler that it was begun with.
-func (s Schedulers) CompileSubmission(app *v1beta2.SparkApplication, submissionID string, submitTime time.Time, priorityClassName string) (*Submission, error) {
+// keeps to the batch scheduler that it was begun with. side are the server's settings for what stands beside an attempt:
+// the driver has to know of them below which path its UI is seen.
+func (s Schedulers) CompileSubmission(app *v1beta2.SparkApplication, submissionID string, submitTime time.Time, priorityClassName string,
+	side spark.SideSettings,
+) (*Submission, error) {
 	specPath := field.NewPath("spec")
 	s = s.forAttempt(app, submissionID)
 	choice := s.Choose(&app.Spec, specPath)
@@ -68,7 +71,7 @@ func (s Schedulers) CompileSubmission(app *v1beta2.SparkApplication, submissionI
 	if err != nil {
 		return nil, err
 	}
-	attempt := spark.Attempt{SubmissionID: submissionID, SubmitTime: submitTime, Group: native.Group(priorityClassName)}
+	attempt := spark.Attempt{SubmissionID: submissionID, SubmitTime: submitTime, Group: native.Group(priorityClassName), Side: side}
 	if batch != nil {
 		attempt.Placement = batch.Placement
 	}

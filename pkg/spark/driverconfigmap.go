@@ -19,6 +19,7 @@ package spark
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -79,6 +80,7 @@ func (b *driverBuilder) properties() {
 	}
 	setDefault(p, keyExecutorPodNamePrefix, b.names.prefix)
 	pinGroup(b.a, b.attempt.Group, p)
+	b.uiProxyProperties()
 	for key := range p {
 		if isToken(key) {
 			p[key] = redacted
@@ -108,6 +110,7 @@ func (b *driverBuilder) configMap() {
 			keyNamespace: b.a.App.Namespace,
 		},
 	}
+	maps.Copy(b.objects.ConfigMap.Data, b.a.monitoring.files)
 	size := 0
 	for key, value := range b.objects.ConfigMap.Data {
 		size += len(key) + len(value)

@@ -46,7 +46,7 @@ type driverBuilder struct {
 // driverSteps are Spark's feature steps in its order (KubernetesDriverBuilder.buildFromFeatures), each in a file of its
 // name, and then what Spark has no step for. Two are left out: DriverKubernetesCredentialsFeatureStep, because the service account is set with the other typed
 // fields and other credentials can't be given, and NetworkPolicyFeatureStep of 4.2 and later, because whether pods may talk
-// is the cluster's to say.
+// is the cluster's to say. driverMetrics and driverEnvironment are ours.
 var driverSteps = []func(*driverBuilder){
 	basicDriver,
 	driverService,
@@ -59,6 +59,7 @@ var driverSteps = []func(*driverBuilder){
 	podTemplateConfigMap,
 	localDirs,
 	driverConfVolume,
+	driverMetrics,
 	driverEnvironment,
 	batchPlacement,
 }

@@ -32,7 +32,9 @@ func executorTemplateObject(a *Application, at Attempt, rep *report) map[string]
 	f := newPodFields(a, &a.executor, a.executorTemplate, rep)
 	f.apply()
 	f.executorEnvironment()
-	f.sparkOwn(namesOf(a.App.Name, a.App.UID, at.SubmissionID).appID)
+	names := namesOf(a.App.Name, a.App.UID, at.SubmissionID)
+	f.metrics(names.configMap)
+	f.sparkOwn(names.appID)
 	if g := at.Group; g != nil {
 		// All members must have the class of their group, also those that come later.
 		if g.PriorityClassName != "" {

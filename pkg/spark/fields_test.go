@@ -557,6 +557,15 @@ func warns(text string) func(*testing.T, *Application, *Objects) {
 	}
 }
 
+// besides looks at what stands beside an attempt.
+func besides(fits func(*SideObjects) bool) func(*testing.T, *Application, *Objects) {
+	return func(t *testing.T, a *Application, _ *Objects) {
+		o, err := BuildSide(a, testAttempt, SideSettings{UIService: true})
+		require.NoError(t, err)
+		assert.True(t, fits(o), "%+v", o)
+	}
+}
+
 var specFieldCases = map[string]specCase{
 	"Suspend": elsewhere, "RestartPolicy": elsewhere, "TimeToLiveSeconds": elsewhere, // the controller's
 	"BatchScheduler": elsewhere, "BatchSchedulerOptions": elsewhere, "Scheduling": elsewhere, // the scheduling rules'
@@ -605,11 +614,13 @@ var specFieldCases = map[string]specCase{
 	"PythonVersion":        {func(s *v1beta2.SparkApplicationSpec) { s.PythonVersion = new("3") }, propertyIs(keyPythonVersion, "3")},
 	"MemoryOverheadFactor": {func(s *v1beta2.SparkApplicationSpec) { s.MemoryOverheadFactor = new("0.25") }, propertyIs(keyMemoryOverheadFactor, "0.25")},
 	"Monitoring":           {func(s *v1beta2.SparkApplicationSpec) { s.Monitoring = &v1beta2.MonitoringSpec{} }, warns("spec.monitoring: has no effect")},
-	"SparkUIOptions":       {func(s *v1beta2.SparkApplicationSpec) { s.SparkUIOptions = &v1beta2.SparkUIConfiguration{} }, warns("spec.sparkUIOptions: has no effect")},
+	"SparkUIOptions": {func(s *v1beta2.SparkApplicationSpec) {
+		s.SparkUIOptions = &v1beta2.SparkUIConfiguration{ServicePort: new(int32(81))}
+	}, besides(func(o *SideObjects) bool { return o.UI.ServicePort == 81 })},
 	"DriverIngressOptions": {func(s *v1beta2.SparkApplicationSpec) {
-		s.DriverIngressOptions = make([]v1beta2.DriverIngressConfiguration, 1)
-	}, warns("spec.driverIngressOptions: has no effect")},
-	"DriverPodDisruptionBudget": {func(s *v1beta2.SparkApplicationSpec) { s.DriverPodDisruptionBudget = new(true) }, warns("spec.driverPodDisruptionBudget: has no effect")},
+		s.DriverIngressOptions = []v1beta2.DriverIngressConfiguration{{ServicePort: new(int32(82)), IngressURLFormat: "x.example.com"}}
+	}, besides(func(o *SideObjects) bool { return len(o.Ingresses) == 1 })},
+	"DriverPodDisruptionBudget": {func(s *v1beta2.SparkApplicationSpec) { s.DriverPodDisruptionBudget = new(true) }, besides(func(o *SideObjects) bool { return o.PodDisruptionBudget != nil })},
 }
 
 func assertConfigMap(t *testing.T, a *Application, o *Objects, name, dir, volume, env string) {

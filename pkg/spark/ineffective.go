@@ -26,10 +26,6 @@ func (a *Application) warnOfIneffective(rep *report) {
 			rep.warnf(path.Child(name), format, args...)
 		}
 	}
-	warn(spec.Monitoring != nil, "monitoring", "has no effect in this release: use sparkConf to expose metrics")
-	warn(spec.SparkUIOptions != nil, "sparkUIOptions", "has no effect in this release: no Service or Ingress is made for the UI")
-	warn(len(spec.DriverIngressOptions) > 0, "driverIngressOptions", "has no effect in this release: no Service or Ingress is made for it")
-	warn(spec.DriverPodDisruptionBudget != nil && *spec.DriverPodDisruptionBudget, "driverPodDisruptionBudget", "has no effect in this release: make a PodDisruptionBudget for the driver's labels")
 	if spec.FailureRetries != nil {
 		warn(true, "failureRetries", "%d has no effect: use %s", *spec.FailureRetries, path.Child("restartPolicy", "onFailureRetries"))
 	}

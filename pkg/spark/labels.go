@@ -31,6 +31,8 @@ const (
 	LabelMutatedBy = "sparkoperator.k8s.io/mutated-by-spark-operator"
 	// LabelCreatedBy is "true" on the objects of an application that aren't pods.
 	LabelCreatedBy = "sparkoperator.k8s.io/created-by-spark-operator"
+	// LabelSideObject is "true" on what stands beside an attempt while its driver lives.
+	LabelSideObject = "sparkoperator.k8s.io/side-object"
 
 	// LabelSparkRole holds "driver" or "executor".
 	LabelSparkRole = "spark-role"

@@ -33,6 +33,8 @@ type Attempt struct {
 	Group *Group
 	// Placement marks the pods for a batch scheduler; nil without one.
 	Placement *Placement
+	// Side are the server's settings for side objects, of which the driver has to know a path of its UI.
+	Side SideSettings
 }
 
 // Group is a PodGroup as its members need to know it.

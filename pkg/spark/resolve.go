@@ -52,7 +52,8 @@ type Application struct {
 	executorTemplate template
 	main             mainResource
 	// sample are the objects of an attempt with a placeholder for its id.
-	sample *Objects
+	sample     *Objects
+	monitoring monitoring
 }
 
 // Executors is the number of executors that an application starts with.

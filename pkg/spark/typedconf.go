@@ -43,6 +43,8 @@ func (a *Application) collectConf(rep *report) {
 	a.driverConf(rep)
 	a.executorConf(rep)
 	a.dynamicAllocationConf(rep)
+	// Last, because it adds to what the others say.
+	a.monitoringConf(rep)
 }
 
 // freeConf takes over what the user wrote as properties.

@@ -203,7 +203,7 @@ func TestForeignPodIsNeverAdopted(t *testing.T) {
 func (n *tenant) leftovers() []string {
 	n.t.Helper()
 	out, _, err := n.Kubectl(n.t.Context(), "", "-n", n.namespace, "get", "-o", "name",
-		"sparkapplications,pods,services,configmaps,persistentvolumeclaims,workloads.scheduling.k8s.io,podgroups.scheduling.k8s.io")
+		"sparkapplications,pods,services,ingresses,poddisruptionbudgets,configmaps,persistentvolumeclaims,workloads.scheduling.k8s.io,podgroups.scheduling.k8s.io")
 	require.NoError(n.t, err)
 	return slices.DeleteFunc(strings.Fields(out), func(name string) bool { return name == "configmap/kube-root-ca.crt" })
 }

@@ -33,6 +33,7 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/validation"
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
+	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
 
 // generatedNameSuffix stands for the five characters that a cluster appends to metadata.generateName.
@@ -53,6 +54,8 @@ type renderer struct {
 	placeholderTime time.Time
 	workloadAware   bool
 	schedulers      scheduling.Schedulers
+	// side are the settings that the server would have for what stands beside an attempt.
+	side spark.SideSettings
 }
 
 // result is what became of one application.
@@ -168,12 +171,40 @@ func (r *renderer) compile(res *result) {
 		submitTime = r.placeholderTime
 		res.placeholder("time of the submission", submitTime.Format(time.RFC3339))
 	}
-	submission, err := r.schedulers.CompileSubmission(app, submissionID, submitTime, recordedPriorityClass(app, submissionID))
+	submission, err := r.schedulers.CompileSubmission(app, submissionID, submitTime, recordedPriorityClass(app, submissionID), r.side)
 	if err != nil {
 		res.errors = append(res.errors, err)
 		return
 	}
 	res.objects = inOrderOfCreation(submission)
+	side, err := spark.BuildSide(submission.Application, spark.Attempt{SubmissionID: submissionID}, r.side)
+	if err != nil {
+		res.warnings = append(res.warnings, err.Error())
+	}
+	res.objects = append(res.objects, sideObjects(side)...)
+}
+
+// sideObjects are what the server makes beside an attempt once it has a driver.
+func sideObjects(side *spark.SideObjects) []object {
+	var objects []object
+	for _, service := range side.Services {
+		purpose := "a port of the driver"
+		if service.Name == side.UI.ServiceName {
+			purpose = "the Spark UI, while the driver lives"
+		}
+		objects = append(objects, object{service, purpose})
+	}
+	for _, ingress := range side.Ingresses {
+		purpose := "a port of the driver from outside of the cluster"
+		if ingress.Name == side.UI.IngressName {
+			purpose = "the Spark UI from outside of the cluster: " + side.UI.IngressURL
+		}
+		objects = append(objects, object{ingress, purpose})
+	}
+	if side.PodDisruptionBudget != nil {
+		objects = append(objects, object{side.PodDisruptionBudget, "a drain of nodes doesn't evict the driver"})
+	}
+	return objects
 }
 
 // recordedPriorityClass is the class that the cluster gave to the PodGroup of an attempt, from the attempt's record.

@@ -31,13 +31,15 @@ import (
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/features"
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
+	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
 
 const description = `Print every object that the server would create for a SparkApplication.
 
 Nothing is sent anywhere and no kubeconfig is read. Manifests are defaulted and validated as the server does it; then
 the Workload and the PodGroup (where spec.scheduling asks for them), the claims, the ConfigMap, the headless Service and
-the driver's pod are printed in the order in which they would be created. The executors' pods are created by the driver
+the driver's pod are printed in the order in which they would be created, then what stands beside a driver: the Services
+and Ingresses of the UI and of driverIngressOptions, and the PodDisruptionBudget. The executors' pods are created by the driver
 from the template that is part of the ConfigMap.
 
 For a ScheduledSparkApplication that is done for its next run: the SparkApplication which is created for it comes first.
@@ -103,6 +105,8 @@ type Options struct {
 	FeatureGates string
 	// Schedulers are the batch schedulers that the server knows, and its default.
 	Schedulers scheduling.Schedulers
+	// IngressURLFormat is the server's flag of this name.
+	IngressURLFormat string
 
 	namespaceGiven bool
 	validation     FieldValidation
@@ -144,6 +148,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	flags.StringSliceVar(&o.Schedulers.KubeSchedulers, "kube-scheduler-names", o.Schedulers.KubeSchedulers,
 		"names of kube-schedulers with the co-scheduling plugin, as the server's flag has them")
 	flags.StringVar(&o.Schedulers.Default, "default-batch-scheduler", "", "batch scheduler of applications that choose nothing, as the server's flag has it")
+	flags.StringVar(&o.IngressURLFormat, "ingress-url-format", "", "URL of Spark UIs, as the server's flag says it; without it the UI has no Ingress")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json")
 	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(outputs, cobra.ShellCompDirectiveNoFileComp))
 	_ = cmd.RegisterFlagCompletionFunc("validate", cobra.FixedCompletions([]string{"strict", "warn", "ignore"}, cobra.ShellCompDirectiveNoFileComp))
@@ -176,6 +181,11 @@ func (o *Options) complete() error {
 		return fmt.Errorf("--feature-gates: %w", err)
 	}
 	o.gate = gate
+	if o.IngressURLFormat != "" {
+		if err := spark.CheckIngressURLFormat(o.IngressURLFormat); err != nil {
+			return fmt.Errorf("--ingress-url-format: %w", err)
+		}
+	}
 	return nil
 }
 
@@ -191,6 +201,7 @@ func (o *Options) Run() error {
 		placeholderTime: time.Unix(0, 0).UTC(),
 		schedulers:      o.Schedulers,
 		workloadAware:   o.gate.Enabled(features.SparkApplicationWorkloadAwareScheduling),
+		side:            spark.SideSettings{UIService: true, IngressURLFormat: o.IngressURLFormat},
 	}
 	printer := newPrinter(o.Output, o.Out)
 	report := &report{out: o.ErrOut}

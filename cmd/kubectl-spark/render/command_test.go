@@ -68,8 +68,15 @@ func kinds(lines []string) []string {
 }
 
 func TestObjectsAreInOrderOfCreation(t *testing.T) {
-	assert.Equal(t, []string{"configmap", "service", "pod"}, kinds(names(t, minimal)))
-	assert.Equal(t, []string{"workload.scheduling.k8s.io", "podgroup.scheduling.k8s.io", "configmap", "service", "pod"}, kinds(names(t, gang)))
+	assert.Equal(t, []string{"configmap", "service", "pod", "service"}, kinds(names(t, minimal)))
+	assert.Equal(t, []string{"workload.scheduling.k8s.io", "podgroup.scheduling.k8s.io", "configmap", "service", "pod", "service"}, kinds(names(t, gang)))
+}
+
+func TestIngressOfTheUI(t *testing.T) {
+	lines := names(t, minimal, "--ingress-url-format={{$appName}}.example.com")
+	assert.Equal(t, []string{"configmap", "service", "pod", "service", "ingress.networking.k8s.io"}, kinds(lines))
+	_, _, err := run(t, minimal, "-f", "-", "--ingress-url-format={{$name}}.example.com")
+	require.ErrorContains(t, err, "--ingress-url-format")
 }
 
 func TestOutputIsStable(t *testing.T) {
@@ -159,9 +166,9 @@ func TestJSONIsReadAndWritten(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal([]byte(stdout), &list))
 	assert.Equal(t, "List", list.Kind)
-	require.Len(t, list.Items, 6)
+	require.Len(t, list.Items, 8)
 	assert.Equal(t, "pi-driver", list.Items[2].Metadata.Name)
-	assert.Equal(t, "second-driver", list.Items[5].Metadata.Name)
+	assert.Equal(t, "second-driver", list.Items[6].Metadata.Name)
 }
 
 func TestFieldValidation(t *testing.T) {

@@ -75,6 +75,7 @@ func (o *Options) Config() (*apiserver.Config, error) {
 			Workers:           o.Controllers.Workers,
 			SparkApplications: o.Controllers.SparkApplications,
 			Schedulers:        o.Schedulers.schedulers(),
+			Side:              o.SideObjects.settings(),
 		},
 	}
 	if o.Store.Embedded() {

@@ -70,6 +70,7 @@ type Options struct {
 	Controllers    *ControllerOptions
 	LeaderElection *LeaderElectionOptions
 	Schedulers     *SchedulerOptions
+	SideObjects    *SideObjectOptions
 	Standalone     *StandaloneOptions
 
 	components basecompatibility.ComponentGlobalsRegistry
@@ -100,6 +101,7 @@ func New() *Options {
 		Controllers:    newControllerOptions(),
 		Schedulers:     newSchedulerOptions(),
 		LeaderElection: newLeaderElectionOptions(),
+		SideObjects:    newSideObjectOptions(),
 		Standalone:     &StandaloneOptions{},
 		components:     components,
 	}
@@ -132,6 +134,7 @@ func (o *Options) FlagSets() *cliflag.NamedFlagSets {
 	o.Controllers.addFlags(sets.FlagSet("controller"))
 	o.Schedulers.addFlags(sets.FlagSet("batch schedulers"))
 	o.LeaderElection.addFlags(sets.FlagSet("leader election"))
+	o.SideObjects.addFlags(sets.FlagSet("side objects"))
 	o.Standalone.addFlags(sets.FlagSet("standalone"))
 	o.SecureServing.AddFlags(sets.FlagSet("secure serving"))
 	o.Authentication.AddFlags(sets.FlagSet("authentication"))
@@ -224,6 +227,7 @@ func (o *Options) Validate() []error {
 	errs = append(errs, o.Controllers.validate(apiserver.ControllerNames())...)
 	errs = append(errs, o.Schedulers.validate()...)
 	errs = append(errs, o.LeaderElection.validate()...)
+	errs = append(errs, o.SideObjects.validate()...)
 	errs = append(errs, o.Standalone.validate(o)...)
 	if utilfeature.DefaultFeatureGate.Enabled(features.CBORServingAndStorage) {
 		errs = append(errs, errCBOR)

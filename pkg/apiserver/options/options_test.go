@@ -24,6 +24,7 @@ import (
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	mutatingadmissionpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
@@ -36,6 +37,7 @@ import (
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver"
 	"github.com/spark-apiserver/spark-apiserver/pkg/features"
+	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
 
 func parse(t *testing.T, flags ...string) (*Options, error) {
@@ -96,6 +98,11 @@ func TestValidate(t *testing.T) {
 		"admin in a cluster":          {[]string{"--admin-kubeconfig=/x"}, "--admin-kubeconfig needs --standalone"},
 		"replaced, not compared":      {[]string{"--store-identity-configmap=", "--replaces-store=x"}, "--replaces-store needs --store-identity-configmap"},
 		"chance too big":              {[]string{"--standalone", "--goaway-chance=0.5"}, "--goaway-chance"},
+		"ingress of no service":       {[]string{"--standalone", "--enable-ui-service=false", "--ingress-url-format=x.example.com"}, "--ingress-url-format needs --enable-ui-service"},
+		"ingress of no host":          {[]string{"--standalone", "--ingress-url-format=http:///x"}, "--ingress-url-format: the host"},
+		"ingress, unknown variable":   {[]string{"--standalone", "--ingress-url-format={{$name}}.example.com"}, "$name"},
+		"annotations not JSON":        {[]string{"--standalone", "--ingress-annotations=a=b"}, "--ingress-annotations: "},
+		"TLS with unknown fields":     {[]string{"--standalone", `--ingress-tls=[{"secret":"x"}]`}, "--ingress-tls: "},
 		"election without a cluster":  {[]string{"--standalone", "--leader-elect"}, "--standalone and --leader-elect exclude each other"},
 		"lease too short":             {[]string{"--leader-elect", "--leader-elect-lease-duration=10s"}, "--leader-elect-lease-duration must be more than --leader-elect-renew-deadline"},
 		"deadline too short":          {[]string{"--leader-elect", "--leader-elect-renew-deadline=2s"}, "--leader-elect-renew-deadline must be more than 1.2 times"},
@@ -167,6 +174,16 @@ func TestLeaderElectionDefault(t *testing.T) {
 			assert.Equal(t, test.want, complete(t, test.flags...).LeaderElection.LeaderElect)
 		})
 	}
+}
+
+func TestSideObjectSettings(t *testing.T) {
+	assert.Equal(t, spark.SideSettings{UIService: true}, complete(t).SideObjects.settings())
+	got := complete(t, "--enable-ui-service", "--ingress-url-format={{$appName}}.example.com", "--ingress-class-name=nginx",
+		`--ingress-annotations={"a":"b"}`, `--ingress-tls=[{"hosts":["*.example.com"],"secretName":"tls"}]`).SideObjects.settings()
+	assert.Equal(t, spark.SideSettings{
+		UIService: true, IngressURLFormat: "{{$appName}}.example.com", IngressClassName: "nginx",
+		IngressAnnotations: map[string]string{"a": "b"}, IngressTLS: []networkingv1.IngressTLS{{Hosts: []string{"*.example.com"}, SecretName: "tls"}},
+	}, got)
 }
 
 func TestControllerSelection(t *testing.T) {

@@ -31,6 +31,7 @@ import (
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
+	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
 
 // applier carries out plans.
@@ -42,6 +43,7 @@ type applier struct {
 	memories *memories
 	access   *accessChecker
 	recorder events.EventRecorder
+	side     spark.SideSettings
 	// fault, in tests, makes the applier stop at a fault point.
 	fault func(FaultPoint) error
 }
@@ -64,6 +66,12 @@ func (a *applier) apply(ctx context.Context, s *Snapshot, plan *Plan) (outcome, 
 	}
 	if err := a.clearSubmission(ctx, s.Application, plan.ClearSubmission); err != nil {
 		return outcome{}, err
+	}
+
+	if plan.ClearSide {
+		if err := a.clearSide(ctx, m, s.Application); err != nil {
+			return outcome{}, err
+		}
 	}
 
 	before := s.Application.Status
@@ -89,7 +97,7 @@ func (a *applier) apply(ctx context.Context, s *Snapshot, plan *Plan) (outcome, 
 	if obstacle != nil {
 		next.Obstacle = obstacle
 		result.again = true
-	} else if next.Driver != driver {
+	} else if next.Driver != driver || sideToTell(s, next) {
 		result.again = true
 	}
 	if err := a.deleteAll(ctx, m, next, plan.Delete); err != nil {
@@ -127,6 +135,8 @@ func (a *applier) ensureAll(ctx context.Context, m *memory, s *Snapshot, steps [
 			err = a.restoreObjects(ctx, &next)
 		case StepLowerMinCount:
 			err = a.lowerMinCount(ctx, m, &next)
+		case StepSideObjects:
+			err = a.ensureSide(ctx, m, &next)
 		}
 		if err == nil {
 			continue
@@ -145,10 +155,17 @@ func (a *applier) ensureAll(ctx context.Context, m *memory, s *Snapshot, steps [
 func (a *applier) at(point FaultPoint) error {
 	faultPoint(point)
 	if a.fault != nil {
-		return a.fault(point)
+		if err := a.fault(point); err != nil {
+			return &faultError{err}
+		}
 	}
 	return nil
 }
+
+// faultError is the end of a controller that a test has stopped. Nothing may pass over it.
+type faultError struct{ error }
+
+func (e *faultError) Unwrap() error { return e.error }
 
 // write does one write between its two fault points.
 func (a *applier) write(name string, do func() error) error {

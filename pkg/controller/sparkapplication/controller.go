@@ -74,6 +74,7 @@ func New(ctx context.Context, o Options) (*Controller, error) {
 		clock:    o.Clock,
 		memories: c.memories,
 		access:   &accessChecker{client: o.KubeClient, clock: o.Clock},
+		side:     o.Side,
 		recorder: c.broadcaster.NewRecorder(scheme.Scheme, ControllerName),
 	}
 	klog.FromContext(ctx).V(4).Info("Created the controller", "controller", ControllerName, "workers", o.Workers)

@@ -43,6 +43,7 @@ func (d *decision) invalidatable() bool {
 func (d *decision) invalidate() {
 	message := "the spec was edited; what was made from the old one is being removed"
 	d.freezeScheduling()
+	d.endSide()
 	d.removeCondition(v1beta2.ConditionComplete)
 	d.removeCondition(v1beta2.ConditionFailed)
 	d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, ReasonInvalidating, message)

@@ -44,6 +44,7 @@ func (d *decision) decideSucceeding() {
 		return
 	}
 	d.rule(RuleCompleted)
+	d.endSide()
 	d.setCondition(v1beta2.ConditionComplete, metav1.ConditionTrue, ReasonDriverSucceeded, "the driver ended well")
 	d.enter(v1beta2.ApplicationStateCompleted, eventApplicationCompleted(d.app))
 }
@@ -99,6 +100,7 @@ func (d *decision) decideSubmissionFailed() {
 }
 
 func (d *decision) endFailed(reason string) {
+	d.endSide()
 	message := d.status.AppState.ErrorMessage
 	d.setCondition(v1beta2.ConditionFailed, metav1.ConditionTrue, cmp.Or(reason, ReasonDriverFailed), message)
 	d.enter(v1beta2.ApplicationStateFailed, eventApplicationFailed(d.app, message))

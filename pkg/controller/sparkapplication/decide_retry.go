@@ -151,6 +151,7 @@ func retryWait(interval *int64, n int32) time.Duration {
 
 // rerun asks for another attempt, once nothing is left of this one.
 func (d *decision) rerun(why string) {
+	d.endSide()
 	d.status.SparkApplicationID = ""
 	d.status.AppState.ErrorMessage = ""
 	d.status.TerminationTime = metav1.Time{}

@@ -63,6 +63,7 @@ func (d *decision) followDriver() {
 		}
 		d.followExecutors()
 		d.followScheduling(driver)
+		d.followSide()
 		return
 	}
 	d.followExecutors()

@@ -56,6 +56,7 @@ func (d *decision) decideSuspending() {
 
 func (d *decision) endSuspending() {
 	d.plan.ClearSubmission = d.status.SubmissionID
+	d.endSide()
 	d.resetAttempt()
 	d.status.ObservedGeneration = d.app.Generation
 	message := "spec.suspend is true; the application holds no resources"

@@ -78,6 +78,7 @@ func snapshotOf(app *v1beta2.SparkApplication, edits ...func(s *Snapshot)) *Snap
 		FeatureEnabled:    true,
 		Capability:        Capability{State: CapabilityReady},
 		PodGroupsKnown:    true,
+		Side:              sideOutcome{key: sideKeyOf(app)},
 		Compile: func(id string, at time.Time, class string) (*scheduling.Submission, error) {
 			return scheduling.CompileSubmission(app, id, at, class)
 		},

@@ -32,6 +32,7 @@ const (
 	writeConfigMap         = "configmap"
 	writeService           = "service"
 	writeDriver            = "driver"
+	writeSideObject        = "side-object"
 	writePodDelete         = "pod-delete"
 	writeAttemptDelete     = "attempt-object-delete"
 	writeApplicationDelete = "application-delete"
@@ -42,7 +43,7 @@ const (
 
 var writes = []string{
 	writeStatus, writeWorkload, writeWorkloadMinCount, writeWorkloadDelete, writePodGroup, writePodGroupMinCount,
-	writePodGroupDelete, writeVolumeClaim, writeConfigMap, writeService, writeDriver, writePodDelete, writeAttemptDelete,
+	writePodGroupDelete, writeVolumeClaim, writeConfigMap, writeService, writeDriver, writeSideObject, writePodDelete, writeAttemptDelete,
 	writeApplicationDelete, writeBatchGroup, writeBatchGroupUpdate, writeBatchGroupDelete,
 }
 

@@ -55,6 +55,8 @@ type memory struct {
 	// volumeTrouble is what was last found in the events of the driver, at volumeAt.
 	volumeTrouble string
 	volumeAt      time.Time
+	// side is what came of making side objects.
+	side sideOutcome
 	// statusAt is when the status was last written.
 	statusAt time.Time
 }

@@ -92,7 +92,9 @@ func newObserver(o Options, m *memories, queue workqueue.TypedRateLimitingInterf
 		applicationInformer: applications,
 		applications:        sparklisters.NewSparkApplicationLister(applications.GetIndexer()),
 		pods:                pods,
-		compile:             o.Schedulers.CompileSubmission,
+		compile: func(app *v1beta2.SparkApplication, submissionID string, submitTime time.Time, priorityClassName string) (*scheduling.Submission, error) {
+			return o.Schedulers.CompileSubmission(app, submissionID, submitTime, priorityClassName, o.Side)
+		},
 	}
 	ob.priorities = newPriorityClasses(o.KubeClient)
 	ob.gangs = newGangQueue(o.Settings.MaxWaitingGangs, ob.priorities.value, func(key types.NamespacedName) { queue.Add(key) })
@@ -218,6 +220,7 @@ func (o *observer) snapshot(ctx context.Context, key types.NamespacedName) (*Sna
 		FeatureEnabled:    o.gate.Enabled(features.SparkApplicationWorkloadAwareScheduling),
 		Compile:           o.compiler(app),
 		ExecutorEnds:      m.executorEnds,
+		Side:              m.side,
 	}
 	if err := o.observePods(key, m, s); err != nil {
 		return nil, err

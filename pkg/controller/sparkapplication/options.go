@@ -26,6 +26,7 @@ import (
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
+	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
 
 // DefaultWorkers is how many applications are handled at a time, unless Options say otherwise.
@@ -47,6 +48,8 @@ type Options struct {
 	Workers int
 	// Settings are what an administrator decides. Default: DefaultSettings.
 	Settings *Settings
+	// Side are the server's settings for side objects.
+	Side spark.SideSettings
 	// FeatureGate knows the gates of package features.
 	FeatureGate featuregate.FeatureGate
 	// Clock is the clock by which is decided. Default: the real one.

@@ -40,6 +40,8 @@ const (
 	// StepLowerMinCount lowers the minCount of an admitted gang to 1. kube-scheduler 1.37 otherwise holds back a
 	// replacement executor until minCount executors are missing (kubernetes#136334).
 	StepLowerMinCount Step = "LowerMinCount"
+	// StepSideObjects makes the side objects of the current attempt, as far as possible.
+	StepSideObjects Step = "SideObjects"
 )
 
 // DeletionKind is the kind of an object that a plan deletes.
@@ -81,6 +83,8 @@ type Plan struct {
 	// ClearSubmission is the submission ID of an attempt whose ConfigMap, Service and PersistentVolumeClaims are deleted
 	// before the status is written. Empty for none.
 	ClearSubmission string
+	// ClearSide says that the side objects are deleted before the status is written.
+	ClearSide bool
 	// Status is what the status should be.
 	Status v1beta2.SparkApplicationStatus
 	// Events tell of the change of status. They are sent once it is written.

@@ -82,6 +82,9 @@ type Snapshot struct {
 	PodGroup       *schedulingv1beta1.PodGroup
 	StalePodGroups []*schedulingv1beta1.PodGroup
 
+	// Side is what came of making side objects.
+	Side sideOutcome
+
 	// Obstacle is what kept the last try to apply a plan from being carried out.
 	Obstacle *Obstacle
 

@@ -79,6 +79,8 @@ type world struct {
 	forbidden []string
 	// dryRun is the answer to dry runs.
 	dryRun error
+	// side are the settings of every controller of this world for side objects.
+	side spark.SideSettings
 	// fault is handed to every controller of this world.
 	fault func(FaultPoint) error
 
@@ -201,7 +203,7 @@ func (w *world) answer(tracker k8stesting.ObjectTracker, react k8stesting.Reacti
 // restart replaces the controller by one that knows nothing.
 func (w *world) restart() {
 	w.t.Helper()
-	c, err := New(w.ctx, Options{SparkClient: w.spark, KubeClient: w.kube, FeatureGate: w.gate, Clock: w.clock})
+	c, err := New(w.ctx, Options{SparkClient: w.spark, KubeClient: w.kube, FeatureGate: w.gate, Clock: w.clock, Side: w.side})
 	require.NoError(w.t, err)
 	c.applier.recorder = w.recorder
 	c.applier.fault = w.fault

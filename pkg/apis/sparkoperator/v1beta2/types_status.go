@@ -262,4 +262,7 @@ const (
 	ConditionSuspended = "Suspended"
 	// ConditionWorkloadSchedulingReady says how far the placement of the executors has come.
 	ConditionWorkloadSchedulingReady = "WorkloadSchedulingReady"
+	// ConditionSideObjectsReady is false while a side object, such as the Service of the UI, can't be made. An application
+	// that has never had such trouble doesn't have it.
+	ConditionSideObjectsReady = "SideObjectsReady"
 )
