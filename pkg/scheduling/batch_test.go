@@ -208,7 +208,7 @@ func TestBatchPodGroupIdentity(t *testing.T) {
 		require.NotNil(t, group)
 		assert.True(t, metav1.IsControlledBy(group, app))
 		assert.Equal(t, testSubmissionID, group.GetLabels()[spark.LabelSubmissionID])
-		other, err := testSchedulers.CompileSubmission(app, "1e0bd8f9-96a5-4a5c-8e52-1a4c9e0e2a11", submitTime, "")
+		other, err := testSchedulers.CompileSubmission(app, "1e0bd8f9-96a5-4a5c-8e52-1a4c9e0e2a11", submitTime, "", spark.SideSettings{})
 		require.NoError(t, err)
 		assert.Equal(t, group.GetName(), other.Batch.PodGroup.GetName())
 		got, ok := PodGroupResource(name)
@@ -265,7 +265,7 @@ func TestBatchSchedulerOfAnAttemptIsKept(t *testing.T) {
 				assert.Equal(t, tc.want, submission.Batch.Name)
 				assert.Equal(t, tc.want, submission.Objects.Driver.Spec.SchedulerName)
 			}
-			next, err := tc.schedulers.CompileSubmission(tc.app, "1e0bd8f9-96a5-4a5c-8e52-1a4c9e0e2a11", submitTime, "")
+			next, err := tc.schedulers.CompileSubmission(tc.app, "1e0bd8f9-96a5-4a5c-8e52-1a4c9e0e2a11", submitTime, "", spark.SideSettings{})
 			require.NoError(t, err)
 			if tc.schedulers.Default == "" {
 				assert.Nil(t, next.Batch)
@@ -283,6 +283,6 @@ func TestDefaultBatchSchedulerHasOptions(t *testing.T) {
 	queue, _, _ := unstructured.NestedString(batch.PodGroup.Object, "spec", "queue")
 	assert.Equal(t, "team-a", queue)
 
-	_, err := Schedulers{Default: "vulcano"}.CompileSubmission(newApplication(), testSubmissionID, submitTime, "")
+	_, err := Schedulers{Default: "vulcano"}.CompileSubmission(newApplication(), testSubmissionID, submitTime, "", spark.SideSettings{})
 	require.ErrorContains(t, err, "vulcano", "a default that nobody knows places nothing")
 }

@@ -354,7 +354,7 @@ func TestSchedules(t *testing.T) {
 	assert.Contains(t, stdout, "# The run of ScheduledSparkApplication nightly that is due at 2026-01-01T17:30:00Z\n")
 	assert.Contains(t, stdout, "#   time that the run is due at: 2026-01-01T17:30:00Z\n")
 	assert.Equal(t, []string{
-		"sparkapplication.sparkoperator.k8s.io/nightly-1767288600", "configmap", "service", "pod/nightly-1767288600-driver",
+		"sparkapplication.sparkoperator.k8s.io/nightly-1767288600", "configmap", "service", "pod/nightly-1767288600-driver", "service",
 	}, kindsOf(names(t, scheduled), "configmap", "service"))
 
 	stdout, stderr, err = run(t, scheduled+"status:\n  nextRun: \"2026-12-01T17:30:00Z\"\n", "-f", "-")

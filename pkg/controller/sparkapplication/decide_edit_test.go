@@ -47,7 +47,7 @@ func editCases() map[string]decideCase {
 	cases := map[string]decideCase{
 		"an edit in place is taken over": {
 			snapshot: snapshotOf(inState(running), withDriver(corev1.PodRunning), editedInPlace),
-			rule:     RuleEditInPlace, state: running,
+			rule:     RuleEditInPlace, state: running, ensure: []Step{StepSideObjects},
 			check: func(t *testing.T, plan Plan) { assert.Equal(t, int64(2), plan.Status.ObservedGeneration) },
 		},
 		"an edit of the restart policy acts in place": {
@@ -55,11 +55,11 @@ func editCases() map[string]decideCase {
 				s.Application.Generation = 2
 				s.Application.Spec.RestartPolicy.Type = v1beta2.RestartPolicyAlways
 			}),
-			rule: RuleEditInPlace, state: running,
+			rule: RuleEditInPlace, state: running, ensure: []Step{StepSideObjects},
 		},
 		"a hash of another release is no reason to run again": {
 			snapshot: snapshotOf(inState(running), withDriver(corev1.PodRunning), edited, oldHash),
-			rule:     RuleEditInPlace, state: running,
+			rule:     RuleEditInPlace, state: running, ensure: []Step{StepSideObjects},
 			check: func(t *testing.T, plan Plan) { assert.True(t, currentHash(plan.Status.RestartHash)) },
 		},
 		"a missing hash is no reason to run again": {
