@@ -68,6 +68,7 @@ func (a *applier) writeStatus(ctx context.Context, m *memory, app *v1beta2.Spark
 			"submissionID", written.Status.SubmissionID, "message", written.Status.AppState.ErrorMessage)
 		countTransition(app, written)
 	}
+	countAdmission(&app.Status, &written.Status)
 	for _, event := range plan.Events {
 		a.event(written, event)
 	}

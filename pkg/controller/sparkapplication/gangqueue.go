@@ -40,12 +40,13 @@ type gangQueue struct {
 
 	mu    sync.Mutex
 	lines map[string]map[types.UID]*gangEntry
+	// holding and queued count the entries of all lines.
+	holding, queued int
 }
 
 // gangEntry is one application that has a turn or waits for one.
 type gangEntry struct {
 	key     types.NamespacedName
-	uid     types.UID
 	version *v1beta2.SparkApplication
 	created time.Time
 	value   int32
@@ -86,10 +87,10 @@ func (q *gangQueue) ask(app *v1beta2.SparkApplication) *Place {
 	line := q.line(app.Namespace)
 	own := line[app.UID]
 	if own == nil {
-		own = &gangEntry{uid: app.UID, holds: holdsTurn(app)}
+		own = q.enter(line, app.UID, holdsTurn(app))
 	}
 	q.describe(own, app)
-	line[app.UID] = own
+	defer q.measure()
 	if own.holds {
 		return nil
 	}
@@ -104,7 +105,7 @@ func (q *gangQueue) ask(app *v1beta2.SparkApplication) *Place {
 		}
 	}
 	if holders+ahead < q.limit {
-		own.holds = true
+		q.turn(own, true)
 		return nil
 	}
 	return &Place{Position: ahead + 1, Waiting: holders}
@@ -112,9 +113,6 @@ func (q *gangQueue) ask(app *v1beta2.SparkApplication) *Place {
 
 // settle takes over what the status of an application says.
 func (q *gangQueue) settle(app *v1beta2.SparkApplication) {
-	if q.limit <= 0 {
-		return
-	}
 	q.mu.Lock()
 	line := q.line(app.Namespace)
 	own := line[app.UID]
@@ -127,26 +125,22 @@ func (q *gangQueue) settle(app *v1beta2.SparkApplication) {
 	switch {
 	case holds || waits:
 		if own == nil {
-			own = &gangEntry{uid: app.UID}
-			line[app.UID] = own
+			own = q.enter(line, app.UID, holds)
 		}
 		q.describe(own, app)
-		own.holds = holds
-	case own != nil:
-		delete(line, app.UID)
+		q.turn(own, holds)
+	default:
+		q.leave(line, app.UID)
 	}
 	q.wakeNext(app.Namespace, held && !holds)
 }
 
 // forget drops an application that is gone.
 func (q *gangQueue) forget(key types.NamespacedName, uid types.UID) {
-	if q.limit <= 0 {
-		return
-	}
 	q.mu.Lock()
 	line := q.line(key.Namespace)
 	own := line[uid]
-	delete(line, uid)
+	q.leave(line, uid)
 	q.wakeNext(key.Namespace, own != nil && own.holds)
 }
 
@@ -169,6 +163,7 @@ func (q *gangQueue) wakeNext(namespace string, givenBack bool) {
 	if len(line) == 0 {
 		delete(q.lines, namespace)
 	}
+	q.measure()
 	keys := make([]types.NamespacedName, 0, len(next))
 	for _, entry := range next {
 		keys = append(keys, entry.key)
@@ -177,6 +172,47 @@ func (q *gangQueue) wakeNext(namespace string, givenBack bool) {
 	for _, key := range keys {
 		q.wake(key)
 	}
+}
+
+// waiting returns how many drivers wait for their gangs, and how many applications for their turn.
+func (q *gangQueue) waiting() (drivers, queued int) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	return q.holding, q.queued
+}
+
+// measure tells the metrics how many drivers wait for their gangs, and how many applications for their turn.
+func (q *gangQueue) measure() {
+	waitingGangs.Set(float64(q.holding))
+	queuedDrivers.Set(float64(q.queued))
+}
+
+// enter, turn and leave keep the counts.
+func (q *gangQueue) enter(line map[types.UID]*gangEntry, uid types.UID, holds bool) *gangEntry {
+	entry := &gangEntry{holds: holds}
+	line[uid] = entry
+	*q.counter(holds)++
+	return entry
+}
+
+func (q *gangQueue) turn(entry *gangEntry, holds bool) {
+	*q.counter(entry.holds)--
+	entry.holds = holds
+	*q.counter(holds)++
+}
+
+func (q *gangQueue) leave(line map[types.UID]*gangEntry, uid types.UID) {
+	if entry := line[uid]; entry != nil {
+		*q.counter(entry.holds)--
+		delete(line, uid)
+	}
+}
+
+func (q *gangQueue) counter(holds bool) *int {
+	if holds {
+		return &q.holding
+	}
+	return &q.queued
 }
 
 func (q *gangQueue) line(namespace string) map[types.UID]*gangEntry {

@@ -42,6 +42,19 @@ var (
 	successTime = summary("spark_application_success_execution_time_seconds", "Time in seconds from submission to end of SparkApplications that completed.")
 	failureTime = summary("spark_application_failure_execution_time_seconds", "Time in seconds from submission to end of SparkApplications that failed.")
 
+	attempts = metrics.NewCounterVec(&metrics.CounterOpts{
+		Name: "spark_application_attempt_count", Help: "Number of attempts that ended, by the reason of the condition Running.", StabilityLevel: metrics.ALPHA,
+	}, []string{"reason"})
+	waitingGangs = metrics.NewGauge(&metrics.GaugeOpts{
+		Name: "spark_application_waiting_gangs", Help: "Number of drivers whose gangs wait to be placed.", StabilityLevel: metrics.ALPHA,
+	})
+	queuedDrivers = metrics.NewGauge(&metrics.GaugeOpts{
+		Name: "spark_application_queued_drivers", Help: "Number of SparkApplications that wait for their turn to have a driver.", StabilityLevel: metrics.ALPHA,
+	})
+	admissionWait = metrics.NewHistogram(&metrics.HistogramOpts{
+		Name: "spark_application_gang_admission_wait_seconds", Help: "Time in seconds from the start of a driver to the placement of its gang.",
+		Buckets: metrics.ExponentialBuckets(1, 2, 16), StabilityLevel: metrics.ALPHA,
+	})
 	submitLatency = metrics.NewHistogram(&metrics.HistogramOpts{
 		Name: "spark_application_submit_latency_seconds_histogram", Help: "Time in seconds from creation of a SparkApplication to its first submission.",
 		Buckets: metrics.ExponentialBuckets(0.5, 2, 10), StabilityLevel: metrics.ALPHA,
@@ -54,7 +67,7 @@ var (
 
 var registerMetrics = sync.OnceFunc(func() {
 	legacyregistry.MustRegister(applicationCount, submitCount, failedSubmission, successCount, failureCount, runningCount,
-		successTime, failureTime, submitLatency, startLatency)
+		successTime, failureTime, submitLatency, startLatency, attempts, waitingGangs, queuedDrivers, admissionWait)
 })
 
 func counter(name, help string) *metrics.Counter {
@@ -88,14 +101,28 @@ func countTransition(before, after *v1beta2.SparkApplication) {
 				startLatency.Observe(c.LastTransitionTime.Sub(after.CreationTimestamp.Time).Seconds())
 			}
 		}
+	case v1beta2.ApplicationStateSucceeding, v1beta2.ApplicationStateFailing:
+		attempts.WithLabelValues(conditionReason(status, v1beta2.ConditionRunning)).Inc()
 	case v1beta2.ApplicationStateFailedSubmission:
 		failedSubmission.Inc()
+		attempts.WithLabelValues(conditionReason(status, v1beta2.ConditionRunning)).Inc()
 	case v1beta2.ApplicationStateCompleted:
 		successCount.Inc()
 		successTime.Observe(status.TerminationTime.Sub(status.LastSubmissionAttemptTime.Time).Seconds())
 	case v1beta2.ApplicationStateFailed:
 		failureCount.Inc()
 		failureTime.Observe(status.TerminationTime.Sub(status.LastSubmissionAttemptTime.Time).Seconds())
+	}
+}
+
+// countAdmission counts a gang whose placement was written.
+func countAdmission(before, after *v1beta2.SparkApplicationStatus) {
+	record := after.WorkloadScheduling
+	if record == nil || record.AdmittedTime == nil || record.WaitStartTime == nil || record.Policy != v1beta2.WorkloadSchedulingPolicyGang {
+		return
+	}
+	if old := before.WorkloadScheduling; old == nil || old.AdmittedTime == nil {
+		admissionWait.Observe(max(record.AdmittedTime.Sub(record.WaitStartTime.Time).Seconds(), 0))
 	}
 }
 
