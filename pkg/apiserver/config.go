@@ -22,6 +22,7 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/component-base/featuregate"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/leadership"
@@ -52,6 +53,8 @@ type ExtraConfig struct {
 	DynamicClient dynamic.Interface
 	// Schedulers are the batch schedulers that applications may ask for.
 	Schedulers scheduling.Schedulers
+	// MetadataClient reaches the same cluster for the metadata of objects alone.
+	MetadataClient metadata.Interface
 	// StoreIdentity guards against serving the wrong store. Nil: the store is served whatever it is.
 	StoreIdentity *storeidentity.Guard
 	// StoreMetrics serves the metrics of an embedded store. Nil without one.

@@ -25,14 +25,14 @@ import (
 
 func newSparkApplicationController(ctx context.Context, client versioned.Interface, config ExtraConfig) (controller, error) {
 	return sparkapplication.New(ctx, sparkapplication.Options{
-		SparkClient: client,
-		KubeClient:  config.KubeClient,
-		Workers:     config.Workers,
-		Settings:    &config.SparkApplications,
-		FeatureGate: config.FeatureGate,
-		Side:        config.Side,
-
-		DynamicClient: config.DynamicClient,
-		Schedulers:    config.Schedulers,
+		SparkClient:    client,
+		KubeClient:     config.KubeClient,
+		MetadataClient: config.MetadataClient,
+		Workers:        config.Workers,
+		Settings:       &config.SparkApplications,
+		FeatureGate:    config.FeatureGate,
+		Side:           config.Side,
+		DynamicClient:  config.DynamicClient,
+		Schedulers:     config.Schedulers,
 	})
 }

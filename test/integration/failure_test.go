@@ -26,6 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 )
@@ -150,4 +151,37 @@ func TestDriversWaitForTheirTurn(t *testing.T) {
 		assert.Equal(c, count, completed)
 	})
 	assert.True(t, sawQueued)
+}
+
+// A ConfigMap that somebody removes from a running driver is made again, for the executors that come later.
+func TestRemovedConfigMapIsMadeAgain(t *testing.T) {
+	t.Parallel()
+	n := shared.tenant(t)
+	n.addNode("4")
+	n.create(n.application("pi", outcome("hang")))
+	app := n.untilState("pi", v1beta2.ApplicationStateRunning)
+	// The driver has read it then.
+	n.until("the executors run", func(c *assert.CollectT) { assert.Equal(c, 1, bound(n.executorPods("pi"))) })
+	configMaps := n.kube.CoreV1().ConfigMaps(n.namespace)
+	selector := metav1.ListOptions{LabelSelector: labelSubmission + "=" + app.Status.SubmissionID}
+	list, err := configMaps.List(t.Context(), selector)
+	require.NoError(t, err)
+	var old types.UID
+	for i := range list.Items {
+		if metav1.IsControlledBy(&list.Items[i], app) {
+			old = list.Items[i].UID
+			require.NoError(t, configMaps.Delete(t.Context(), list.Items[i].Name, metav1.DeleteOptions{}))
+		}
+	}
+	require.NotEmpty(t, old)
+	n.until("it is there again", func(c *assert.CollectT) {
+		list, err := configMaps.List(t.Context(), selector)
+		require.NoError(t, err)
+		found := false
+		for i := range list.Items {
+			found = found || metav1.IsControlledBy(&list.Items[i], app) && list.Items[i].UID != old
+		}
+		assert.True(c, found)
+	})
+	assert.Equal(t, app.Status.SubmissionID, n.get("pi").Status.SubmissionID)
 }

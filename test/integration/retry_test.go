@@ -76,9 +76,13 @@ func TestRetryAfterFailure(t *testing.T) {
 		require.NoError(t, err)
 		assert.Empty(c, groups.Items)
 	})
-	services, err := n.kube.CoreV1().Services(n.namespace).List(t.Context(), metav1.ListOptions{LabelSelector: labelApp + "=pi"})
-	require.NoError(t, err)
-	assert.Len(t, services.Items, 1, "what the first attempt left behind is removed")
+	if first.Status.SubmissionID != app.Status.SubmissionID {
+		n.until("what the first attempt made is removed", func(c *assert.CollectT) {
+			out, _, err := n.Kubectl(t.Context(), "", "-n", n.namespace, "get", "pods,services,configmaps", "-o", "name", "-l", labelSubmission+"="+first.Status.SubmissionID)
+			require.NoError(t, err)
+			assert.Empty(c, out)
+		})
+	}
 }
 
 // A driver that somebody deletes by hand is a failed run, and is followed by another.

@@ -30,6 +30,7 @@ import (
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/client-go/transport"
@@ -148,21 +149,32 @@ func (o *ClusterOptions) applyTo(config *genericapiserver.RecommendedConfig) (ku
 	return kubeClient, nil
 }
 
-// controllerClients returns clients for the controllers, whose requests are limited apart from those of the server. The
-// dynamic one is for kinds that only some clusters have. wrap is put around their transports, if it isn't nil.
-func (o *ClusterOptions) controllerClients(wrap transport.WrapperFunc) (kubernetes.Interface, dynamic.Interface, error) {
+// clusterClients reach the host cluster for the controllers.
+type clusterClients struct {
+	kube kubernetes.Interface
+	// dynamic is for kinds that only some clusters have.
+	dynamic dynamic.Interface
+	// metadata reads no more of an object than its metadata.
+	metadata metadata.Interface
+}
+
+// controllerClients returns clients for the controllers, whose requests are limited apart from those of the server. wrap
+// is put around their transports, if it isn't nil.
+func (o *ClusterOptions) controllerClients(wrap transport.WrapperFunc) (clients clusterClients, err error) {
 	config, err := o.config()
 	if err != nil {
-		return nil, nil, err
+		return clients, err
 	}
 	rest.AddUserAgent(config, controllerClientAgent)
 	if wrap != nil {
 		config.Wrap(wrap)
 	}
-	client, err := kubernetes.NewForConfig(config)
-	if err != nil {
-		return nil, nil, err
+	if clients.kube, err = kubernetes.NewForConfig(config); err != nil {
+		return clients, err
 	}
-	dynamicClient, err := dynamic.NewForConfig(config)
-	return client, dynamicClient, err
+	if clients.dynamic, err = dynamic.NewForConfig(config); err != nil {
+		return clients, err
+	}
+	clients.metadata, err = metadata.NewForConfig(config)
+	return clients, err
 }

@@ -115,8 +115,12 @@ func (o *Options) applyCluster(config *apiserver.Config) error {
 	if elector := config.ExtraConfig.Elector; elector != nil {
 		fence = elector.Fence().WrapTransport
 	}
-	config.ExtraConfig.KubeClient, config.ExtraConfig.DynamicClient, err = o.Cluster.controllerClients(fence)
-	return err
+	clients, err := o.Cluster.controllerClients(fence)
+	if err != nil {
+		return err
+	}
+	config.ExtraConfig.KubeClient, config.ExtraConfig.DynamicClient, config.ExtraConfig.MetadataClient = clients.kube, clients.dynamic, clients.metadata
+	return nil
 }
 
 func (o *Options) storeIdentity(client kubernetes.Interface) (*storeidentity.Guard, error) {

@@ -89,6 +89,9 @@ func (d *decision) followLivingDriver(driver driverStatus) bool {
 		return d.followTerminatingDriver()
 	}
 	d.restoreObjects()
+	if d.LookAgain > 0 {
+		d.plan.requeueAfter(d.LookAgain)
+	}
 	name := d.Driver.Name
 	switch driver.phase {
 	case driverPending:
@@ -97,9 +100,6 @@ func (d *decision) followLivingDriver(driver driverStatus) bool {
 			return false
 		}
 		d.rule(RuleDriverPending)
-		if d.LookAgain > 0 {
-			d.plan.requeueAfter(d.LookAgain)
-		}
 		if !saysDriver(conditionReason(d.status, v1beta2.ConditionRunning)) {
 			d.event(eventDriverPending(name))
 		}

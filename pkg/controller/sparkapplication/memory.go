@@ -57,6 +57,8 @@ type memory struct {
 	volumeAt      time.Time
 	// side is what came of making side objects.
 	side sideOutcome
+	// objectsMissing is since when the ConfigMap or the Service of the driver has been missing.
+	objectsMissing time.Time
 	// statusAt is when the status was last written.
 	statusAt time.Time
 }

@@ -66,6 +66,8 @@ type observer struct {
 	podGroupWatch       *podGroupWatch
 	synced              []cache.InformerSynced
 
+	// objects watches what driver pods need. Nil without a client for metadata.
+	objects    *ownedObjects
 	gangs      *gangQueue
 	priorities *priorityClasses
 
@@ -141,6 +143,11 @@ func newObserver(o Options, m *memories, queue workqueue.TypedRateLimitingInterf
 	if err != nil {
 		return nil, fmt.Errorf("handle events of pods: %w", err)
 	}
+	if o.MetadataClient != nil {
+		if ob.objects, err = newOwnedObjects(o.MetadataClient, onlyDeletions(ob.enqueueOwner)); err != nil {
+			return nil, err
+		}
+	}
 	ob.synced = []cache.InformerSynced{applicationHandler.HasSynced, podHandler.HasSynced}
 	return ob, nil
 }
@@ -150,6 +157,9 @@ func (o *observer) start(ctx context.Context) {
 	o.podGroupWatch.ctx = ctx
 	o.running.Go(func() { o.applicationInformer.RunWithContext(ctx) })
 	o.running.Go(func() { o.pods.RunWithContext(ctx) })
+	if o.objects != nil {
+		o.running.Go(func() { o.objects.run(ctx) })
+	}
 	if o.gate.Enabled(features.SparkApplicationWorkloadAwareScheduling) && o.settings.MaxWaitingGangs > 0 {
 		o.running.Go(func() { o.priorities.informer.RunWithContext(ctx) })
 	}
@@ -229,6 +239,7 @@ func (o *observer) snapshot(ctx context.Context, key types.NamespacedName) (*Sna
 		return nil, err
 	}
 	o.observeVolumes(ctx, m, s)
+	o.objects.observe(m, s, o.clock.Now())
 	choice := scheduling.Choose(&app.Spec, field.NewPath("spec"))
 	if choice.Native() {
 		if err := o.observeScheduling(ctx, key, m, s); err != nil {

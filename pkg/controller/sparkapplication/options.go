@@ -21,6 +21,7 @@ import (
 
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/metadata"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/utils/clock"
 
@@ -44,6 +45,9 @@ type Options struct {
 	DynamicClient dynamic.Interface
 	// Schedulers are the batch schedulers that applications may ask for.
 	Schedulers scheduling.Schedulers
+	// MetadataClient reaches the same cluster. Without it a ConfigMap or a Service that somebody removes from a running
+	// driver is not made again.
+	MetadataClient metadata.Interface
 	// Workers is how many applications are handled at a time. Default: DefaultWorkers.
 	Workers int
 	// Settings are what an administrator decides. Default: DefaultSettings.
