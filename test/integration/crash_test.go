@@ -114,11 +114,45 @@ func TestReplacementWaitsWithoutTheLowering(t *testing.T) {
 	require.Len(t, groups.Items, 1)
 	require.EqualValues(t, 4, groups.Items[0].Spec.SchedulingPolicy.Gang.MinCount)
 	// With one executor back of two that were lost, three of four: below minCount. The simulated driver is stopped from
-	// making the fourth by the application's quota.
-	n.limitPods(4) // the driver and three executors
+	// making the fourth.
+	n.refuseExecutorsAfter("5")
 	n.killExecutors("pi", 2)
 	n.until("one replacement exists", func(c *assert.CollectT) { assert.Len(c, n.executorPods("pi"), 3) })
 	n.never("a member is placed below minCount: the lowering would not be needed", func() bool { return bound(n.executorPods("pi")) > 2 })
+}
+
+// refuseExecutorsAfter lets nobody create executors of a higher ID in the tenant's namespace. A quota would let one more
+// pass now and then, since what is used of it is counted late.
+func (n *tenant) refuseExecutorsAfter(id string) {
+	n.t.Helper()
+	n.mustKubectl(`
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicy
+metadata:
+  name: `+n.namespace+`
+spec:
+  failurePolicy: Fail
+  matchConstraints:
+    namespaceSelector:
+      matchLabels: {kubernetes.io/metadata.name: `+n.namespace+`}
+    resourceRules:
+    - {apiGroups: [""], apiVersions: [v1], operations: [CREATE], resources: [pods]}
+  validations:
+  - expression: object.metadata.name.matches("-exec-[1-`+id+`]$")
+    message: no executor beyond `+id+`
+---
+apiVersion: admissionregistration.k8s.io/v1
+kind: ValidatingAdmissionPolicyBinding
+metadata:
+  name: `+n.namespace+`
+spec:
+  policyName: `+n.namespace+`
+  validationActions: [Deny]
+`, "apply", "-f", "-")
+	n.until("the policy is in force", func(c *assert.CollectT) {
+		_, errOut, _ := n.kubectl("", "run", "probe-exec-9", "--image=none", "--dry-run=server")
+		assert.Contains(c, errOut, "no executor beyond")
+	})
 }
 
 // Where a user's cluster lacks the gate, nothing is placed plainly behind the user's back.

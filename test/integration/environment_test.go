@@ -301,18 +301,3 @@ func (n *tenant) never(what string, happened func() bool) {
 		require.False(n.t, happened(), what)
 	}
 }
-
-// limitPods sets a quota on the number of pods of the tenant, and waits until it is in force.
-func (n *tenant) limitPods(count int64) {
-	n.t.Helper()
-	_, err := n.kube.CoreV1().ResourceQuotas(n.namespace).Create(n.t.Context(), &corev1.ResourceQuota{
-		ObjectMeta: metav1.ObjectMeta{Name: "pods"},
-		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourcePods: *resource.NewQuantity(count, resource.DecimalSI)}},
-	}, metav1.CreateOptions{})
-	require.NoError(n.t, err)
-	n.until("the quota is in force", func(c *assert.CollectT) {
-		quota, err := n.kube.CoreV1().ResourceQuotas(n.namespace).Get(n.t.Context(), "pods", metav1.GetOptions{})
-		require.NoError(n.t, err)
-		assert.NotEmpty(c, quota.Status.Hard)
-	})
-}

@@ -63,6 +63,8 @@ func (d *decision) decide() {
 		return
 	}
 	if suspend := d.spec.Suspend; suspend != nil && *suspend {
+		// A run that was created just before is still told of, or the status would name the one before it as the last.
+		d.tellStarted()
 		return
 	}
 	d.settleNextRun()
@@ -155,15 +157,10 @@ func (d *decision) firstAfter() time.Time {
 // decideDue decides on the last of the slots that are due. The others were missed, while nobody looked, and are not made
 // up for one by one.
 func (d *decision) decideDue() {
-	first := d.status.NextRun.Time
-	slot := d.calendar.Latest(first.Add(-time.Second), d.now)
-	if slot.IsZero() {
-		slot = first
-	}
-	if run := d.runSince(first, slot); run != nil {
-		d.started(first, slot, run)
+	if d.tellStarted() {
 		return
 	}
+	first, slot := d.due()
 	if refusal := d.Refusal; refusal != nil && refusal.Slot.Equal(slot) {
 		d.refused(first, refusal)
 		return
@@ -183,6 +180,30 @@ func (d *decision) decideDue() {
 		}
 	}
 	d.plan.Create, d.plan.CreateSlot = schedules.Run(d.Schedule, slot), slot
+}
+
+// due returns the first and the last slot that are due.
+func (d *decision) due() (first, last time.Time) {
+	first = d.status.NextRun.Time
+	last = d.calendar.Latest(first.Add(-time.Second), d.now)
+	if last.IsZero() {
+		last = first
+	}
+	return first, last
+}
+
+// tellStarted records the run of a slot that is due, if there is one already.
+func (d *decision) tellStarted() bool {
+	if d.status.NextRun.IsZero() || d.status.NextRun.After(d.now) {
+		return false
+	}
+	first, last := d.due()
+	run := d.runSince(first, last)
+	if run == nil {
+		return false
+	}
+	d.started(first, last, run)
+	return true
 }
 
 // runSince finds the latest run of the slots from the first that is due to the last. There is one if the status could not

@@ -236,6 +236,10 @@ func TestDecide(t *testing.T) {
 			schedule: newSchedule(waiting(hour(13)), suspend), now: hour(13),
 			wantNext: hour(13),
 		},
+		"suspended when its run had just been created": {
+			schedule: newSchedule(waiting(hour(13)), suspend), runs: []*v1beta2.SparkApplication{runOf(hour(13), running)}, now: hour(13).Add(3 * time.Second),
+			wantNext: hour(14), wantEvents: []string{"RunStarted"},
+		},
 		"suspended from the start": {schedule: newSchedule(suspend), now: hour(13)},
 
 		"no schedule": {
