@@ -188,6 +188,8 @@ func TestSchedulingIsImmutable(t *testing.T) {
 	n := shared.tenant(t)
 	for name, c := range map[string]change{"none": func(*v1beta2.SparkApplication) {}, "gang": gang, "basic": basic} {
 		n.create(n.application(name, c, suspended))
+		// The status of the suspension is written first, or a PUT below would be a conflict.
+		n.untilState(name, v1beta2.ApplicationStateSuspended)
 	}
 	const advice = "create a new SparkApplication"
 	for _, row := range []struct{ app, what, path, merge string }{
