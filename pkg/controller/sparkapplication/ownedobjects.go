@@ -30,8 +30,8 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
 
-// indexBySubmission finds objects of applications by the submission ID in their labels. A driver makes a ConfigMap with the
-// same labels itself.
+// indexBySubmission finds what an attempt was made of by the submission ID in its labels. A driver makes a ConfigMap with
+// the same labels itself, and side objects, such as the UI's Service, carry it beside a label of their own: both are left out.
 const indexBySubmission = "bySubmission"
 
 const kindSparkApplication = "SparkApplication"
@@ -42,6 +42,9 @@ func submissionOfLabels(object any) ([]string, error) {
 		return nil, nil
 	}
 	if owner := metav1.GetControllerOf(accessor); owner == nil || owner.Kind != kindSparkApplication {
+		return nil, nil
+	}
+	if accessor.GetLabels()[spark.LabelSideObject] != "" {
 		return nil, nil
 	}
 	return []string{accessor.GetLabels()[spark.LabelSubmissionID]}, nil

@@ -49,6 +49,13 @@ func TestRemovedObjectsOfARunningDriverAreMadeAgain(t *testing.T) {
 	}
 	require.Equal(t, s.Application.Status.SubmissionID, submission.Objects.ConfigMap.Labels[spark.LabelSubmissionID], "by which it is watched")
 	require.Equal(t, s.Application.Status.SubmissionID, submission.Objects.Service.Labels[spark.LabelSubmissionID], "by which it is watched")
+	side, err := spark.BuildSide(submission.Application, spark.Attempt{SubmissionID: s.Application.Status.SubmissionID}, spark.SideSettings{UIService: true})
+	require.NoError(t, err)
+	require.Len(t, side.Services, 1)
+	cached(objects.configMaps, submission.Objects.ConfigMap)
+	cached(objects.services, side.Services[0])
+	assert.True(t, objects.absent(s), "the UI's Service is not the driver's")
+	require.NoError(t, objects.configMaps.GetIndexer().Replace(nil, ""))
 	cached(objects.services, submission.Objects.Service)
 	m := &memory{}
 	objects.observe(m, s, later)
