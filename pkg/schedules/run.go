@@ -17,11 +17,8 @@ limitations under the License.
 package schedules
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"strconv"
-	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,19 +32,11 @@ import (
 // earlier than the time it was created.
 const AnnotationScheduledTime = "sparkoperator.k8s.io/scheduled-time"
 
-// nameHashLength is how many hexadecimal digits stand for what was cut off of a name.
-const nameHashLength = 8
-
 // RunName returns the name of the run of a slot: the name of the schedule and the seconds since 1970. It is a function of
 // the two alone, so that a slot can't be run twice. Names that are too long for it are cut, and told apart by a hash.
 func RunName(schedule string, slot time.Time) string {
 	suffix := "-" + strconv.FormatInt(slot.Unix(), 10)
-	if len(schedule)+len(suffix) <= validation.DNS1035LabelMaxLength {
-		return schedule + suffix
-	}
-	sum := sha256.Sum256([]byte(schedule))
-	suffix = "-" + hex.EncodeToString(sum[:])[:nameHashLength] + suffix
-	return strings.TrimRight(schedule[:validation.DNS1035LabelMaxLength-len(suffix)], "-") + suffix
+	return spark.Truncated(schedule, validation.DNS1035LabelMaxLength-len(suffix)) + suffix
 }
 
 // Run returns the application of a slot. Its labels are those of the schedule and the one that names it; the latter is the

@@ -17,8 +17,6 @@ limitations under the License.
 package scheduling
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"maps"
 	"slices"
 	"strings"
@@ -178,14 +176,7 @@ func newPodGroup(app *v1beta2.SparkApplication, gvk schema.GroupVersionKind, nam
 	return group
 }
 
-// fitted cuts a name to a length, and tells what was cut by a hash.
+// fitted puts the name of an application between prefix and suffix, and cuts it so that the whole is not too long.
 func fitted(prefix, appName, suffix string, length int) string {
-	name := prefix + appName + suffix
-	if len(name) <= length {
-		return name
-	}
-	const digits = 8
-	sum := sha256.Sum256([]byte(appName))
-	tail := "-" + hex.EncodeToString(sum[:])[:digits] + suffix
-	return prefix + strings.TrimRight(truncate(appName, length-len(prefix)-len(tail)), "-.") + tail
+	return prefix + spark.Truncated(appName, length-len(prefix)-len(suffix)) + suffix
 }

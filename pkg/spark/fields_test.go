@@ -560,7 +560,7 @@ func warns(text string) func(*testing.T, *Application, *Objects) {
 // besides looks at what stands beside an attempt.
 func besides(fits func(*SideObjects) bool) func(*testing.T, *Application, *Objects) {
 	return func(t *testing.T, a *Application, _ *Objects) {
-		o, err := BuildSide(a, testAttempt, SideSettings{UIService: true})
+		o, err := BuildSide(a, besideAttempt(SideSettings{UIService: true}))
 		require.NoError(t, err)
 		assert.True(t, fits(o), "%+v", o)
 	}

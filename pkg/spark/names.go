@@ -89,8 +89,9 @@ func shortHash(parts ...string) string {
 	return hex.EncodeToString(sum[:])[:hashLength]
 }
 
-// truncated cuts a name to a length, and tells what was cut by a hash.
-func truncated(name string, length int) string {
+// Truncated cuts a name to a length, and tells what was cut by a hash. The result ends in neither a dash nor a dot before the
+// hash.
+func Truncated(name string, length int) string {
 	if len(name) <= length {
 		return name
 	}

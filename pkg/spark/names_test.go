@@ -66,9 +66,9 @@ func TestVolumeName(t *testing.T) {
 }
 
 func TestTruncated(t *testing.T) {
-	assert.Equal(t, "abc", truncated("abc", 10))
-	assert.Len(t, truncated(strings.Repeat("a", 300), 253), 253)
-	assert.NotEqual(t, truncated(strings.Repeat("a", 300), 253), truncated(strings.Repeat("a", 301), 253))
+	assert.Equal(t, "abc", Truncated("abc", 10))
+	assert.Len(t, Truncated(strings.Repeat("a", 300), 253), 253)
+	assert.NotEqual(t, Truncated(strings.Repeat("a", 300), 253), Truncated(strings.Repeat("a", 301), 253))
 }
 
 func TestCheckSubmissionID(t *testing.T) {

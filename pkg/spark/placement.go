@@ -66,12 +66,12 @@ func batchPlacement(b *driverBuilder) {
 }
 
 // overlaid adds entries to a map, which may be nil.
-func overlaid(into, from map[string]string) map[string]string {
+func overlaid[M ~map[K]V, K comparable, V any](into, from M) M {
 	if len(from) == 0 {
 		return into
 	}
 	if into == nil {
-		into = map[string]string{}
+		into = M{}
 	}
 	maps.Copy(into, from)
 	return into

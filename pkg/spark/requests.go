@@ -18,7 +18,6 @@ package spark
 
 import (
 	"encoding/json"
-	"maps"
 
 	corev1 "k8s.io/api/core/v1"
 	resourcehelper "k8s.io/component-helpers/resource"
@@ -49,18 +48,10 @@ func (a *Application) executorPodSpec() *corev1.PodSpec {
 	}
 	if last := len(spec.Containers) - 1; last >= 0 { // Spark's own is the last one
 		resources := &spec.Containers[last].Resources
-		resources.Requests = overlaidResources(resources.Requests, a.executor.resources.Requests)
-		resources.Limits = overlaidResources(resources.Limits, a.executor.resources.Limits)
+		resources.Requests = overlaid(resources.Requests, a.executor.resources.Requests)
+		resources.Limits = overlaid(resources.Limits, a.executor.resources.Limits)
 	}
 	return spec
-}
-
-func overlaidResources(into, from corev1.ResourceList) corev1.ResourceList {
-	if into == nil {
-		into = corev1.ResourceList{}
-	}
-	maps.Copy(into, from)
-	return into
 }
 
 // PodRequests is what one pod of a role requests, by the rules of kube-scheduler and of resource quotas: that of Spark's
@@ -73,7 +64,7 @@ func (a *Application) PodRequests(role Role) corev1.ResourceList {
 			resources := &containers[i].Resources
 			for name, limit := range resources.Limits {
 				if _, ok := resources.Requests[name]; !ok {
-					resources.Requests = overlaidResources(resources.Requests, corev1.ResourceList{name: limit})
+					resources.Requests = overlaid(resources.Requests, corev1.ResourceList{name: limit})
 				}
 			}
 		}

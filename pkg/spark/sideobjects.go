@@ -74,15 +74,10 @@ type SideUI struct {
 	IngressURL  string
 }
 
-// Empty says whether there is nothing to be made.
-func (o *SideObjects) Empty() bool {
-	return len(o.Services) == 0 && len(o.Ingresses) == 0 && o.PodDisruptionBudget == nil
-}
-
-// BuildSide makes the side objects of an attempt. An error is a sentence about a setting that can't be honoured; what
+// BuildSide makes the side objects of an attempt, by the settings in it. An error is a sentence about a setting that can't be honoured; what
 // doesn't depend on it is made all the same.
-func BuildSide(a *Application, at Attempt, settings SideSettings) (*SideObjects, error) {
-	b := &sideBuilder{a: a, at: at, settings: settings, objects: &SideObjects{}}
+func BuildSide(a *Application, at Attempt) (*SideObjects, error) {
+	b := &sideBuilder{a: a, at: at, objects: &SideObjects{}}
 	b.ui()
 	for i := range a.App.Spec.DriverIngressOptions {
 		b.driverIngress(&a.App.Spec.DriverIngressOptions[i])
@@ -101,11 +96,10 @@ func BuildSide(a *Application, at Attempt, settings SideSettings) (*SideObjects,
 }
 
 type sideBuilder struct {
-	a        *Application
-	at       Attempt
-	settings SideSettings
-	objects  *SideObjects
-	err      error
+	a       *Application
+	at      Attempt
+	objects *SideObjects
+	err     error
 }
 
 // selector selects the driver of whatever attempt is the current one, as the operator's Services do.
@@ -144,7 +138,7 @@ func (a *Application) uiPort() int32 {
 }
 
 func (b *sideBuilder) ui() {
-	if !b.settings.UIService || !b.a.conf.boolean(keyUIEnabled, true, &report{}) {
+	if !b.at.Side.UIService || !b.a.conf.boolean(keyUIEnabled, true, &report{}) {
 		return
 	}
 	options := b.a.App.Spec.SparkUIOptions
@@ -165,11 +159,11 @@ func (b *sideBuilder) ui() {
 	name := suffixed(b.a.App.Name, uiServiceSuffix)
 	b.service(b.meta(name, o.ServiceLabels, o.ServiceAnnotations), o.ServiceType, port)
 	b.objects.UI.ServiceName, b.objects.UI.ServicePort = name, port.Port
-	if b.settings.IngressURLFormat == "" {
+	if b.at.Side.IngressURLFormat == "" {
 		return
 	}
 	ingress := suffixed(b.a.App.Name, uiIngressSuffix)
-	if address := b.ingress(ingress, b.settings.IngressURLFormat, name, port.Port, o.IngressAnnotations, o.IngressTLS); address != "" {
+	if address := b.ingress(ingress, b.at.Side.IngressURLFormat, name, port.Port, o.IngressAnnotations, o.IngressTLS); address != "" {
 		b.objects.UI.IngressName, b.objects.UI.IngressURL = ingress, address
 	}
 }
@@ -200,10 +194,10 @@ func (b *sideBuilder) ingress(name, format, service string, port int32, annotati
 		return ""
 	}
 	if len(annotations) == 0 {
-		annotations = b.settings.IngressAnnotations
+		annotations = b.at.Side.IngressAnnotations
 	}
 	if len(tls) == 0 {
-		tls = b.settings.IngressTLS
+		tls = b.at.Side.IngressTLS
 	}
 	meta := b.meta(name, nil, annotations)
 	path := address.Path
@@ -230,8 +224,8 @@ func (b *sideBuilder) ingress(name, format, service string, port int32, annotati
 	for i := range tls {
 		ingress.Spec.TLS = append(ingress.Spec.TLS, *tls[i].DeepCopy())
 	}
-	if b.settings.IngressClassName != "" {
-		ingress.Spec.IngressClassName = new(b.settings.IngressClassName)
+	if b.at.Side.IngressClassName != "" {
+		ingress.Spec.IngressClassName = new(b.at.Side.IngressClassName)
 	}
 	b.objects.Ingresses = append(b.objects.Ingresses, ingress)
 	return address.String()
@@ -294,5 +288,5 @@ func (b *driverBuilder) uiProxyProperties() {
 
 // suffixed appends a suffix to a name. The result is a DNS label; a name that is too long is cut and told apart by a hash.
 func suffixed(name, suffix string) string {
-	return truncated(name, validation.DNS1123LabelMaxLength-len(suffix)) + suffix
+	return Truncated(name, validation.DNS1123LabelMaxLength-len(suffix)) + suffix
 }

@@ -31,11 +31,23 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 )
 
+// Empty says whether there is nothing to be made.
+func (o *SideObjects) Empty() bool {
+	return len(o.Services) == 0 && len(o.Ingresses) == 0 && o.PodDisruptionBudget == nil
+}
+
+// besideAttempt is testAttempt on a server with such settings.
+func besideAttempt(settings SideSettings) Attempt {
+	attempt := testAttempt
+	attempt.Side = settings
+	return attempt
+}
+
 func side(t *testing.T, settings SideSettings, edits ...func(*v1beta2.SparkApplication)) *SideObjects {
 	t.Helper()
 	a, errs := Resolve(newApp(edits...), testSpecPath)
 	require.Empty(t, errs.ToAggregate())
-	objects, err := BuildSide(a, testAttempt, settings)
+	objects, err := BuildSide(a, besideAttempt(settings))
 	require.NoError(t, err)
 	return objects
 }
@@ -193,7 +205,7 @@ func TestURLThatMakesNoIngress(t *testing.T) {
 		require.ErrorContains(t, CheckIngressURLFormat(format), want, format)
 		a, errs := Resolve(newApp(), testSpecPath)
 		require.Empty(t, errs)
-		o, err := BuildSide(a, testAttempt, SideSettings{UIService: true, IngressURLFormat: format})
+		o, err := BuildSide(a, besideAttempt(SideSettings{UIService: true, IngressURLFormat: format}))
 		require.ErrorContains(t, err, want)
 		assert.Len(t, o.Services, 1)
 		assert.Empty(t, o.Ingresses)

@@ -194,7 +194,7 @@ func (a *Application) driverConf(rep *report) {
 	for _, key := range slices.Sorted(maps.Keys(driver.ServiceAnnotations)) {
 		a.conf.set(prefixDriverServiceAnno+key, driver.ServiceAnnotations[key], path.Child("serviceAnnotations").Key(key), rep)
 	}
-	a.DriverPodName = truncated(a.App.Name+driverPodSuffix, maxDriverPodName)
+	a.DriverPodName = Truncated(a.App.Name+driverPodSuffix, maxDriverPodName)
 	if s, ok := a.conf[keyDriverPodName]; ok {
 		a.DriverPodName = s.value
 	}

@@ -177,7 +177,7 @@ func (r *renderer) compile(res *result) {
 		return
 	}
 	res.objects = inOrderOfCreation(submission)
-	side, err := spark.BuildSide(submission.Application, spark.Attempt{SubmissionID: submissionID}, r.side)
+	side, err := spark.BuildSide(submission.Application, spark.Attempt{SubmissionID: submissionID, Side: r.side})
 	if err != nil {
 		res.warnings = append(res.warnings, err.Error())
 	}

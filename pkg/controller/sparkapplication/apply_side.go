@@ -67,11 +67,11 @@ func shortened(message string) string {
 // makeSide makes what it can, and returns how the UI is reached and everything that went wrong.
 func (a *applier) makeSide(ctx context.Context, s *Snapshot) (v1beta2.DriverInfo, error) {
 	app := s.Application
-	submission, err := s.Compile(app.Status.SubmissionID, app.Status.LastSubmissionAttemptTime.Time, "")
+	submission, err := s.Compile(app.Status.SubmissionID, app.Status.LastSubmissionAttemptTime.Time, attemptPriorityClass(&app.Status))
 	if err != nil {
 		return v1beta2.DriverInfo{}, err
 	}
-	objects, buildErr := spark.BuildSide(submission.Application, spark.Attempt{SubmissionID: app.Status.SubmissionID}, a.side)
+	objects, buildErr := spark.BuildSide(submission.Application, spark.Attempt{SubmissionID: app.Status.SubmissionID, Side: a.side})
 	errs := []error{buildErr}
 	address := ""
 	for _, want := range objects.Services {

@@ -49,7 +49,7 @@ func TestRemovedObjectsOfARunningDriverAreMadeAgain(t *testing.T) {
 	}
 	require.Equal(t, s.Application.Status.SubmissionID, submission.Objects.ConfigMap.Labels[spark.LabelSubmissionID], "by which it is watched")
 	require.Equal(t, s.Application.Status.SubmissionID, submission.Objects.Service.Labels[spark.LabelSubmissionID], "by which it is watched")
-	side, err := spark.BuildSide(submission.Application, spark.Attempt{SubmissionID: s.Application.Status.SubmissionID}, spark.SideSettings{UIService: true})
+	side, err := spark.BuildSide(submission.Application, spark.Attempt{SubmissionID: s.Application.Status.SubmissionID, Side: spark.SideSettings{UIService: true}})
 	require.NoError(t, err)
 	require.Len(t, side.Services, 1)
 	cached(objects.configMaps, submission.Objects.ConfigMap)
