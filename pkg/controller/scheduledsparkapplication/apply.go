@@ -30,12 +30,11 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/faultpoint"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/tell"
 	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
 	"github.com/spark-apiserver/spark-apiserver/pkg/schedules"
 )
-
-// maxEventNote is how long the text of an event may be (events.k8s.io/v1).
-const maxEventNote = 1024
 
 // maxReason is how much of an error becomes the reason in a status. A long one has the errors of many fields.
 const maxReason = 2048
@@ -49,7 +48,7 @@ type applier struct {
 	memories *memories
 	recorder events.EventRecorder
 	// fault, in tests, makes the applier stop at a fault point.
-	fault func(faultPointName) error
+	fault faultpoint.Hook
 }
 
 // apply carries out a plan in the order of its fields. Whatever it writes may be its last act: the next try finds what is
@@ -149,11 +148,7 @@ func (a *applier) create(ctx context.Context, schedule *v1beta2.ScheduledSparkAp
 		}
 		return nil, &Refusal{Slot: plan.CreateSlot, Message: fmt.Sprintf("SparkApplication %s exists and does not belong to this schedule", run.Name)}, nil
 	case isRefusal(err):
-		message := err.Error()
-		if len(message) > maxReason {
-			message = message[:maxReason-3] + "..."
-		}
-		return nil, &Refusal{Slot: plan.CreateSlot, Message: message, Invalid: apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)}, nil
+		return nil, &Refusal{Slot: plan.CreateSlot, Message: tell.Shortened(err.Error(), maxReason), Invalid: apierrors.IsInvalid(err) || apierrors.IsBadRequest(err)}, nil
 	default:
 		return nil, nil, fmt.Errorf("create the SparkApplication %s: %w", plan.Create.Name, err)
 	}
@@ -200,29 +195,11 @@ func (a *applier) deleteRun(ctx context.Context, run *v1beta2.SparkApplication) 
 
 // write does one write between its two fault points.
 func (a *applier) write(name string, do func() error) error {
-	if err := a.at(before(name)); err != nil {
-		return err
-	}
-	if err := do(); err != nil {
-		return err
-	}
-	return a.at(after(name))
-}
-
-func (a *applier) at(point faultPointName) error {
-	faultPoint(point)
-	if a.fault != nil {
-		return a.fault(point)
-	}
-	return nil
+	return a.fault.Write(name, do)
 }
 
 func (a *applier) event(schedule *v1beta2.ScheduledSparkApplication, event Event) {
-	note := event.Message
-	if len(note) > maxEventNote {
-		note = note[:maxEventNote-3] + "..."
-	}
-	a.recorder.Eventf(reference(schedule), nil, event.Type, event.Reason, event.Action, "%s", note)
+	event.Send(a.recorder, reference(schedule))
 }
 
 // kind is the kind of a schedule. Objects from caches and clients don't say of which kind they are.

@@ -20,17 +20,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/tools/events"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/workers"
 	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned/scheme"
 )
 
@@ -40,15 +37,10 @@ const ControllerName = "scheduledsparkapplication-controller"
 // maxPasses is how many times in a row is decided before the schedule goes to the end of the line.
 const maxPasses = 8
 
-const (
-	failureBackoffBase = 50 * time.Millisecond
-	failureBackoffMax  = time.Minute
-)
-
 // Controller starts the runs of ScheduledSparkApplications.
 type Controller struct {
 	options     Options
-	queue       workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	queue       workers.Queue
 	memories    *memories
 	observer    *observer
 	applier     *applier
@@ -61,15 +53,10 @@ func New(ctx context.Context, o Options) (*Controller, error) {
 		return nil, err
 	}
 	registerMetrics()
-	// Every schedule sleeps in the queue until its next slot: in a heap, so that thousands of them cost nothing meanwhile.
-	// Nothing limits the rate at which they wake up.
-	const name = "scheduledsparkapplication"
-	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.NamespacedName]{Name: name, Clock: o.Clock})
 	c := &Controller{
 		options: o,
-		queue: workqueue.NewTypedRateLimitingQueueWithConfig(
-			workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](failureBackoffBase, failureBackoffMax),
-			workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name, Clock: o.Clock, DelayingQueue: delaying}),
+		// Every schedule sleeps in it until its next slot.
+		queue:       workers.NewQueue("scheduledsparkapplication", o.Clock, nil),
 		memories:    newMemories(),
 		broadcaster: events.NewBroadcaster(&events.EventSinkImpl{Interface: o.KubeClient.EventsV1()}),
 	}
@@ -102,48 +89,12 @@ func (c *Controller) Run(ctx context.Context) error {
 		}
 		return errors.New("the caches of the controller of ScheduledSparkApplications were not filled")
 	}
-	logger.Info("Started workers", "workers", c.options.Workers)
-	var workers sync.WaitGroup
-	for range c.options.Workers {
-		workers.Go(func() { wait.UntilWithContext(ctx, c.work, time.Second) })
-	}
-	<-ctx.Done()
-	logger.Info("Stopping workers")
-	c.queue.ShutDown()
-	workers.Wait()
+	workers.Run(ctx, c.queue, c.options.Workers, named, c.reconcile)
 	return nil
 }
 
-func (c *Controller) work(ctx context.Context) {
-	for c.next(ctx) {
-	}
-}
-
-func (c *Controller) next(ctx context.Context) bool {
-	key, shutdown := c.queue.Get()
-	if shutdown {
-		return false
-	}
-	defer c.queue.Done(key)
-	logger := klog.FromContext(ctx).WithValues("scheduledSparkApplication", klog.KRef(key.Namespace, key.Name))
-	requeueAfter, err := c.reconcile(klog.NewContext(ctx, logger), key)
-	switch {
-	case err == nil:
-		c.queue.Forget(key)
-		if requeueAfter > 0 {
-			c.queue.AddAfter(key, requeueAfter)
-		}
-	case ctx.Err() != nil:
-		return false
-	case apierrors.IsConflict(err):
-		// Somebody else wrote first. What is to be done is decided again from what they wrote.
-		logger.V(3).Info("Trying again after a conflict", "reason", err.Error())
-		c.queue.AddRateLimited(key)
-	default:
-		logger.Error(err, "Trying again after an error")
-		c.queue.AddRateLimited(key)
-	}
-	return true
+func named(logger klog.Logger, key types.NamespacedName) klog.Logger {
+	return klog.LoggerWithValues(logger, "scheduledSparkApplication", klog.KRef(key.Namespace, key.Name))
 }
 
 // reconcile brings one schedule to where nothing changes any more. It returns when to look again.

@@ -18,6 +18,8 @@ package scheduledsparkapplication
 
 import (
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/tell"
 )
 
 // Reasons of events on a ScheduledSparkApplication. The Spark Operator has none.
@@ -36,10 +38,8 @@ const (
 	actionRun      = "Run"
 )
 
-// Event is an event that is to be sent.
-type Event struct {
-	Type, Reason, Action, Message string
-}
+// Event is an event about the schedule.
+type Event = tell.Event
 
 func normal(reason, action, message string) Event {
 	return Event{Type: corev1.EventTypeNormal, Reason: reason, Action: action, Message: message}

@@ -16,15 +16,9 @@ limitations under the License.
 
 package scheduledsparkapplication
 
-// faultPointName is a place before or after a write at which a test build can stop the process. See faultpoints_on.go.
-type faultPointName string
-
-// The writes of the controller.
+// The writes of the controller, which are the names of its fault points.
 const (
 	writeStatus    = "schedule-status"
 	writeRunCreate = "run-create"
 	writeRunDelete = "run-delete"
 )
-
-func before(write string) faultPointName { return faultPointName("before-" + write) }
-func after(write string) faultPointName  { return faultPointName("after-" + write) }

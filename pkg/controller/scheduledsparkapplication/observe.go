@@ -25,9 +25,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/workers"
 	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
 	sparkinformers "github.com/spark-apiserver/spark-apiserver/pkg/generated/informers/externalversions/sparkoperator/v1beta2"
 	sparklisters "github.com/spark-apiserver/spark-apiserver/pkg/generated/listers/sparkoperator/v1beta2"
@@ -43,7 +43,7 @@ type observer struct {
 	spark    versioned.Interface
 	options  Options
 	memories *memories
-	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	queue    workers.Queue
 
 	scheduleInformer cache.SharedIndexInformer
 	schedules        sparklisters.ScheduledSparkApplicationLister
@@ -52,7 +52,7 @@ type observer struct {
 	running          sync.WaitGroup
 }
 
-func newObserver(o Options, m *memories, queue workqueue.TypedRateLimitingInterface[types.NamespacedName]) (*observer, error) {
+func newObserver(o Options, m *memories, queue workers.Queue) (*observer, error) {
 	informer := sparkinformers.NewScheduledSparkApplicationInformer(o.SparkClient, metav1.NamespaceAll, 0, cache.Indexers{})
 	// Of all applications only those that have a schedule.
 	runs := sparkinformers.NewFilteredSparkApplicationInformer(o.SparkClient, metav1.NamespaceAll, 0,

@@ -36,6 +36,7 @@ import (
 	testingclock "k8s.io/utils/clock/testing"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/faultpoint"
 	sparkfake "github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned/fake"
 	"github.com/spark-apiserver/spark-apiserver/pkg/schedules"
 )
@@ -54,7 +55,7 @@ type world struct {
 	// refuse, if set, is the answer to the creation of an application.
 	refuse error
 	// fault is handed to every controller of this world.
-	fault func(faultPointName) error
+	fault faultpoint.Hook
 }
 
 func newWorld(t *testing.T, schedule *v1beta2.ScheduledSparkApplication) *world {
@@ -218,11 +219,11 @@ func TestTwoHours(t *testing.T) {
 // TestASlotIsRunOnce stops the controller at every write around a slot. Whoever comes after finds one run, and makes none.
 func TestASlotIsRunOnce(t *testing.T) {
 	for _, write := range []string{writeRunCreate, writeStatus} {
-		for _, point := range []faultPointName{before(write), after(write)} {
+		for _, point := range []faultpoint.Point{faultpoint.Before(write), faultpoint.After(write)} {
 			t.Run(string(point), func(t *testing.T) {
 				w := newWorld(t, newSchedule(waiting(hour(13)), policy(v1beta2.ConcurrencyReplace)))
 				stop := errors.New("killed")
-				w.fault = func(p faultPointName) error {
+				w.fault = func(p faultpoint.Point) error {
 					if p == point {
 						return stop
 					}

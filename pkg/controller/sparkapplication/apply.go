@@ -30,6 +30,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/faultpoint"
 	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
@@ -45,7 +46,7 @@ type applier struct {
 	recorder events.EventRecorder
 	side     spark.SideSettings
 	// fault, in tests, makes the applier stop at a fault point.
-	fault func(FaultPoint) error
+	fault faultpoint.Hook
 }
 
 // outcome is what came of a plan.
@@ -151,31 +152,9 @@ func (a *applier) ensureAll(ctx context.Context, m *memory, s *Snapshot, steps [
 	return nil, &next, nil
 }
 
-// at stops at a fault point, if a test or the environment of a test build asks for it.
-func (a *applier) at(point FaultPoint) error {
-	faultPoint(point)
-	if a.fault != nil {
-		if err := a.fault(point); err != nil {
-			return &faultError{err}
-		}
-	}
-	return nil
-}
-
-// faultError is the end of a controller that a test has stopped. Nothing may pass over it.
-type faultError struct{ error }
-
-func (e *faultError) Unwrap() error { return e.error }
-
 // write does one write between its two fault points.
 func (a *applier) write(name string, do func() error) error {
-	if err := a.at(before(name)); err != nil {
-		return err
-	}
-	if err := do(); err != nil {
-		return err
-	}
-	return a.at(after(name))
+	return a.fault.Write(name, do)
 }
 
 func (a *applier) deleteApplication(ctx context.Context, app *v1beta2.SparkApplication) error {

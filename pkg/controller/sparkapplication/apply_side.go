@@ -34,6 +34,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/faultpoint"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/tell"
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
 
@@ -43,7 +45,7 @@ func (a *applier) ensureSide(ctx context.Context, m *memory, s *Snapshot) error 
 	outcome := sideOutcome{key: sideKeyOf(s.Application)}
 	var err error
 	outcome.ui, err = a.makeSide(ctx, s)
-	if fault, ok := errors.AsType[*faultError](err); ok {
+	if fault, ok := errors.AsType[*faultpoint.Stop](err); ok {
 		return fault // only in tests
 	}
 	if ctx.Err() != nil {
@@ -51,17 +53,10 @@ func (a *applier) ensureSide(ctx context.Context, m *memory, s *Snapshot) error 
 	}
 	if err != nil {
 		klog.FromContext(ctx).Info("Some side objects could not be made", "reason", err.Error())
-		outcome.trouble, outcome.retryAt = shortened(err.Error()), a.clock.Now().Add(sideRetry)
+		outcome.trouble, outcome.retryAt = tell.Shortened(err.Error(), maxMessage), a.clock.Now().Add(sideRetry)
 	}
 	m.side, s.Side = outcome, outcome
 	return nil
-}
-
-func shortened(message string) string {
-	if len(message) > maxMessage {
-		return message[:maxMessage-3] + "..."
-	}
-	return message
 }
 
 // makeSide makes what it can, and returns how the UI is reached and everything that went wrong.
@@ -222,7 +217,7 @@ func (a *applier) clearSide(ctx context.Context, m *memory, app *v1beta2.SparkAp
 	}
 	for _, o := range owned {
 		err := a.deleteOwned(ctx, app, o.object, o.client)
-		if fault, ok := errors.AsType[*faultError](err); ok {
+		if fault, ok := errors.AsType[*faultpoint.Stop](err); ok {
 			return fault
 		}
 		errs = append(errs, err)

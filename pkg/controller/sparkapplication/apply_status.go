@@ -33,9 +33,6 @@ import (
 // goings of executors are collected meanwhile.
 const statusInterval = time.Second
 
-// maxEventNote is how long the text of an event may be (events.k8s.io/v1).
-const maxEventNote = 1024
-
 // writeStatus writes the status that the plan wants, if it differs, and sends the plan's events after it. It returns
 // nil if nothing was written.
 func (a *applier) writeStatus(ctx context.Context, m *memory, app *v1beta2.SparkApplication, plan *Plan) (*v1beta2.SparkApplication, error) {
@@ -84,11 +81,7 @@ func urgent(before, after *v1beta2.SparkApplicationStatus) bool {
 }
 
 func (a *applier) event(app *v1beta2.SparkApplication, event Event) {
-	note := event.Message
-	if len(note) > maxEventNote {
-		note = note[:maxEventNote-3] + "..."
-	}
-	a.recorder.Eventf(reference(app), nil, event.Type, event.Reason, event.Action, "%s", note)
+	event.Send(a.recorder, reference(app))
 }
 
 // reference refers to the application. Objects from caches and clients don't say of which kind they are.

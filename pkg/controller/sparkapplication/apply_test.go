@@ -36,6 +36,7 @@ import (
 	k8stesting "k8s.io/client-go/testing"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/faultpoint"
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
@@ -147,9 +148,9 @@ func TestPlainApplicationAsksNothingOfScheduling(t *testing.T) {
 // TestAnyCrashEndsTheSame stops the controller at every fault point of a life, starts another, and expects the end of an
 // undisturbed life.
 func TestAnyCrashEndsTheSame(t *testing.T) {
-	var points []FaultPoint
+	var points []faultpoint.Point
 	w := newWorld(t, newApp(withGang))
-	w.fault = func(point FaultPoint) error { points = append(points, point); return nil }
+	w.fault = func(point faultpoint.Point) error { points = append(points, point); return nil }
 	w.restart()
 	liveGang(w, w.settle)
 	require.Equal(t, v1beta2.ApplicationStateCompleted, w.state())
@@ -160,7 +161,7 @@ func TestAnyCrashEndsTheSame(t *testing.T) {
 		t.Run(fmt.Sprintf("%02d-%s", n, points[n]), func(t *testing.T) {
 			w := newWorld(t, newApp(withGang))
 			passed := 0
-			w.fault = func(FaultPoint) error {
+			w.fault = func(faultpoint.Point) error {
 				if passed++; passed == n+1 {
 					return errInjected
 				}

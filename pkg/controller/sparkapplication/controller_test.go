@@ -29,6 +29,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/faultpoint"
 	"github.com/spark-apiserver/spark-apiserver/pkg/features"
 	sparkfake "github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned/fake"
 )
@@ -60,7 +61,7 @@ func TestNewNeedsItsClients(t *testing.T) {
 }
 
 func TestFaultPointsAreDistinct(t *testing.T) {
-	seen := map[FaultPoint]bool{}
+	seen := map[faultpoint.Point]bool{}
 	for _, point := range FaultPoints() {
 		assert.False(t, seen[point], point)
 		seen[point] = true

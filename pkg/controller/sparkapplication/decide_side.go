@@ -19,7 +19,6 @@ package sparkapplication
 import (
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
@@ -83,7 +82,7 @@ func (d *decision) followSide() {
 	case outcome.trouble != "":
 		message := messageSideObjectsTrouble + outcome.trouble
 		if before == nil || before.Status != metav1.ConditionFalse || before.Message != message {
-			d.event(Event{Type: corev1.EventTypeWarning, Reason: ReasonSideObjectsNotMade, Action: actionSide, Message: message})
+			d.event(warning(ReasonSideObjectsNotMade, actionSide, message))
 		}
 		d.setCondition(v1beta2.ConditionSideObjectsReady, metav1.ConditionFalse, ReasonSideObjectsNotMade, message)
 		d.plan.requeueAfter(max(outcome.retryAt.Sub(d.now.Time), time.Second))

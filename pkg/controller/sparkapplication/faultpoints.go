@@ -16,8 +16,7 @@ limitations under the License.
 
 package sparkapplication
 
-// FaultPoint is a place before or after a write at which a test build can stop the process. See faultpoints_on.go.
-type FaultPoint string
+import "github.com/spark-apiserver/spark-apiserver/pkg/controller/faultpoint"
 
 // The writes of the controller.
 const (
@@ -47,14 +46,11 @@ var writes = []string{
 	writeApplicationDelete, writeBatchGroup, writeBatchGroupUpdate, writeBatchGroupDelete,
 }
 
-func before(write string) FaultPoint { return FaultPoint("before-" + write) }
-func after(write string) FaultPoint  { return FaultPoint("after-" + write) }
-
 // FaultPoints lists every fault point.
-func FaultPoints() []FaultPoint {
-	points := make([]FaultPoint, 0, 2*len(writes))
+func FaultPoints() []faultpoint.Point {
+	points := make([]faultpoint.Point, 0, 2*len(writes))
 	for _, write := range writes {
-		points = append(points, before(write), after(write))
+		points = append(points, faultpoint.Before(write), faultpoint.After(write))
 	}
 	return points
 }

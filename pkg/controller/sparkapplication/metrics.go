@@ -19,7 +19,6 @@ package sparkapplication
 import (
 	"sync"
 
-	"k8s.io/client-go/tools/cache"
 	"k8s.io/component-base/metrics"
 	"k8s.io/component-base/metrics/legacyregistry"
 
@@ -137,9 +136,6 @@ func countState(before, after any) {
 }
 
 func runs(object any) bool {
-	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-		object = tombstone.Obj
-	}
-	app, ok := object.(*v1beta2.SparkApplication)
+	app, ok := unwrapped(object).(*v1beta2.SparkApplication)
 	return ok && app.Status.AppState.State == v1beta2.ApplicationStateRunning
 }

@@ -31,12 +31,12 @@ import (
 	coreinformers "k8s.io/client-go/informers/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/component-base/featuregate"
 	"k8s.io/klog/v2"
 	"k8s.io/utils/clock"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/workers"
 	"github.com/spark-apiserver/spark-apiserver/pkg/features"
 	sparkinformers "github.com/spark-apiserver/spark-apiserver/pkg/generated/informers/externalversions/sparkoperator/v1beta2"
 	sparklisters "github.com/spark-apiserver/spark-apiserver/pkg/generated/listers/sparkoperator/v1beta2"
@@ -57,7 +57,7 @@ type observer struct {
 	clock    clock.PassiveClock
 	settings Settings
 	memories *memories
-	queue    workqueue.TypedRateLimitingInterface[types.NamespacedName]
+	queue    workers.Queue
 
 	applicationInformer cache.SharedIndexInformer
 	applications        sparklisters.SparkApplicationLister
@@ -79,7 +79,7 @@ type observer struct {
 	running sync.WaitGroup
 }
 
-func newObserver(o Options, m *memories, queue workqueue.TypedRateLimitingInterface[types.NamespacedName]) (*observer, error) {
+func newObserver(o Options, m *memories, queue workers.Queue) (*observer, error) {
 	applications := sparkinformers.NewSparkApplicationInformer(o.SparkClient, metav1.NamespaceAll, 0, cache.Indexers{})
 	pods := coreinformers.NewFilteredPodInformer(o.KubeClient, metav1.NamespaceAll, 0,
 		cache.Indexers{indexByApplication: applicationOfLabels},
@@ -185,14 +185,19 @@ func (o *observer) enqueueApplication(object any) {
 
 // enqueueOwner adds the application that an object's label names.
 func (o *observer) enqueueOwner(object any) {
-	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-		object = tombstone.Obj
-	}
-	if accessor, ok := object.(metav1.Object); ok {
+	if accessor, ok := unwrapped(object).(metav1.Object); ok {
 		if name := accessor.GetLabels()[spark.LabelAppName]; name != "" {
 			o.queue.Add(types.NamespacedName{Namespace: accessor.GetNamespace(), Name: name})
 		}
 	}
+}
+
+// unwrapped returns the object of which a handler is told, also if its end was only noticed later.
+func unwrapped(object any) any {
+	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
+		return tombstone.Obj
+	}
+	return object
 }
 
 func applicationOfLabels(object any) ([]string, error) {
@@ -259,10 +264,7 @@ func (o *observer) settleGang(object any) {
 }
 
 func (o *observer) forgetGang(object any) {
-	if tombstone, ok := object.(cache.DeletedFinalStateUnknown); ok {
-		object = tombstone.Obj
-	}
-	if app, ok := object.(*v1beta2.SparkApplication); ok {
+	if app, ok := unwrapped(object).(*v1beta2.SparkApplication); ok {
 		o.gangs.forget(types.NamespacedName{Namespace: app.Namespace, Name: app.Name}, app.UID)
 	}
 }

@@ -25,16 +25,15 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/tell"
 )
 
 // maxMessage is how long a message of an API server may get in a status. A refused pod can be quoted whole.
 const maxMessage = 4096
 
 func refused(reason, message string) *Obstacle {
-	if len(message) > maxMessage {
-		message = message[:maxMessage-3] + "..."
-	}
-	return &Obstacle{Kind: ObstacleRefused, Reason: reason, Message: message}
+	return &Obstacle{Kind: ObstacleRefused, Reason: reason, Message: tell.Shortened(message, maxMessage)}
 }
 
 func waiting(message string) *Obstacle {

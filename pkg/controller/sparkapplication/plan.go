@@ -25,6 +25,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/tell"
 )
 
 // Step is something that a plan makes sure of.
@@ -67,12 +68,7 @@ type Deletion struct {
 }
 
 // Event is an event about the application.
-type Event struct {
-	Type    string
-	Reason  string
-	Action  string
-	Message string
-}
+type Event = tell.Event
 
 // Plan is what should be. It is applied in the order of its fields.
 type Plan struct {

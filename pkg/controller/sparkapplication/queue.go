@@ -17,27 +17,15 @@ limitations under the License.
 package sparkapplication
 
 import (
-	"time"
-
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/workers"
 )
 
-const (
-	failureBackoffBase = 50 * time.Millisecond
-	failureBackoffMax  = time.Minute
-)
-
-// newQueue returns the controller's queue. A key is in it once, however often it is added. Nothing limits the rate at
-// which keys are added; only AddRateLimited waits, by how often that one key has failed.
-func newQueue(c clock.WithTicker) workqueue.TypedRateLimitingInterface[types.NamespacedName] {
-	const name = "sparkapplication"
-	queue := workqueue.NewTypedWithConfig(workqueue.TypedQueueConfig[types.NamespacedName]{Name: name, Clock: c, Queue: &fairQueue{}})
-	delaying := workqueue.NewTypedDelayingQueueWithConfig(workqueue.TypedDelayingQueueConfig[types.NamespacedName]{Name: name, Clock: c, Queue: queue})
-	return workqueue.NewTypedRateLimitingQueueWithConfig(
-		workqueue.NewTypedItemExponentialFailureRateLimiter[types.NamespacedName](failureBackoffBase, failureBackoffMax),
-		workqueue.TypedRateLimitingQueueConfig[types.NamespacedName]{Name: name, Clock: c, DelayingQueue: delaying})
+// newQueue returns the controller's queue, which is fair to namespaces.
+func newQueue(c clock.WithTicker) workers.Queue {
+	return workers.NewQueue("sparkapplication", c, &fairQueue{})
 }
 
 // fairQueue hands out keys in turn from every namespace that has some, and in order within a namespace. So one

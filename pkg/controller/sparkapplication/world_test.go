@@ -45,6 +45,7 @@ import (
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/faultpoint"
 	"github.com/spark-apiserver/spark-apiserver/pkg/features"
 	sparkfake "github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned/fake"
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
@@ -82,7 +83,7 @@ type world struct {
 	// side are the settings of every controller of this world for side objects.
 	side spark.SideSettings
 	// fault is handed to every controller of this world.
-	fault func(FaultPoint) error
+	fault faultpoint.Hook
 
 	mu      sync.Mutex
 	version int

@@ -1,4 +1,4 @@
-//go:build faultpoints
+//go:build !faultpoints
 
 /*
 Copyright The spark-apiserver Authors.
@@ -16,21 +16,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package scheduledsparkapplication
+package sparkapplication
 
-import (
-	"os"
-	"strings"
-	"syscall"
-)
-
-// envFault is "<fault point>=kill": what the process does when it comes there.
-const envFault = "SPARK_APISERVER_FAULT"
-
-// faultPoint stops the process if the environment asks for it here.
-func faultPoint(point faultPointName) {
-	if name, action, _ := strings.Cut(os.Getenv(envFault), "="); name == string(point) && action == "kill" {
-		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
-		select {}
-	}
-}
+// keepMinCount says whether the minCount of an admitted gang is left as it is.
+func keepMinCount() bool { return false }

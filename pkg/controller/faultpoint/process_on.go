@@ -16,7 +16,7 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package sparkapplication
+package faultpoint
 
 import (
 	"os"
@@ -24,19 +24,15 @@ import (
 	"syscall"
 )
 
-const (
-	// envFault is "<fault point>=kill", "…=exit" or "…=hang": what the process does when it comes there.
-	envFault = "SPARK_APISERVER_FAULT"
-	// envKeepMinCount, set to true, leaves the minCount of admitted gangs as it is. Tests show with it what happens then.
-	envKeepMinCount = "SPARK_APISERVER_KEEP_MIN_COUNT"
-)
+// environment is "<point>=kill", "…=exit" or "…=hang": what the process does when it comes there.
+const environment = "SPARK_APISERVER_FAULT"
 
-// exitCodeAtFault tells an exit at a fault point from others.
-const exitCodeAtFault = 86
+// exitCode tells an exit at a point from others.
+const exitCode = 86
 
-// faultPoint stops the process if the environment asks for it here.
-func faultPoint(point FaultPoint) {
-	name, action, _ := strings.Cut(os.Getenv(envFault), "=")
+// stopProcess stops the process if the environment asks for it here.
+func stopProcess(point Point) {
+	name, action, _ := strings.Cut(os.Getenv(environment), "=")
 	if name != string(point) {
 		return
 	}
@@ -45,10 +41,8 @@ func faultPoint(point FaultPoint) {
 		_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
 		select {}
 	case "exit":
-		os.Exit(exitCodeAtFault)
+		os.Exit(exitCode)
 	case "hang":
 		select {}
 	}
 }
-
-func keepMinCount() bool { return os.Getenv(envKeepMinCount) == "true" }

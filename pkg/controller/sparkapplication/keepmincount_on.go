@@ -1,4 +1,4 @@
-//go:build !faultpoints
+//go:build faultpoints
 
 /*
 Copyright The spark-apiserver Authors.
@@ -16,7 +16,11 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package scheduledsparkapplication
+package sparkapplication
 
-// faultPoint does nothing.
-func faultPoint(faultPointName) {}
+import "os"
+
+// envKeepMinCount, set to true, leaves the minCount of admitted gangs as it is. Tests show with it what happens then.
+const envKeepMinCount = "SPARK_APISERVER_KEEP_MIN_COUNT"
+
+func keepMinCount() bool { return os.Getenv(envKeepMinCount) == "true" }

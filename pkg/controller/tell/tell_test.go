@@ -1,5 +1,3 @@
-//go:build !faultpoints
-
 /*
 Copyright The spark-apiserver Authors.
 
@@ -16,10 +14,22 @@ See the License for the specific language governing permissions and
 limitations under the License.
 */
 
-package sparkapplication
+package tell
 
-// faultPoint does nothing.
-func faultPoint(FaultPoint) {}
+import (
+	"strings"
+	"testing"
+	"unicode/utf8"
 
-// keepMinCount says whether the minCount of an admitted gang is left as it is.
-func keepMinCount() bool { return false }
+	"github.com/stretchr/testify/assert"
+)
+
+func TestShortened(t *testing.T) {
+	assert.Equal(t, "all of it", Shortened("all of it", 9))
+	assert.Equal(t, "all o...", Shortened("all of it", 8))
+	for bytes := 4; bytes < 30; bytes++ {
+		short := Shortened(strings.Repeat("größer", 5), bytes)
+		assert.LessOrEqual(t, len(short), bytes)
+		assert.True(t, utf8.ValidString(short), short)
+	}
+}
