@@ -17,22 +17,15 @@ limitations under the License.
 package scheduledsparkapplication
 
 import (
-	"context"
-	"fmt"
 	"strconv"
-	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metatable "k8s.io/apimachinery/pkg/api/meta/table"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+	"github.com/spark-apiserver/spark-apiserver/pkg/registry/sparkoperator/table"
 )
-
-// none stands for what a schedule doesn't have.
-const none = "<none>"
 
 // columns are those of the Spark Operator in its order, and further ones for -o wide.
 var columns = []metav1.TableColumnDefinition{
@@ -49,66 +42,28 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Reason", Type: "string", Priority: 1, Description: "What is wrong with the schedule, or why the last run that was due could not be started."},
 }
 
-// tableConvertor prints schedules as the rows of a table.
-type tableConvertor struct{}
-
 // NewTableConvertor returns what prints schedules for kubectl get.
 func NewTableConvertor() rest.TableConvertor {
-	return tableConvertor{}
-}
-
-// ConvertToTable implements rest.TableConvertor.
-func (tableConvertor) ConvertToTable(_ context.Context, object runtime.Object, tableOptions runtime.Object) (*metav1.Table, error) {
-	table := &metav1.Table{}
-	if options, ok := tableOptions.(*metav1.TableOptions); !ok || !options.NoHeaders {
-		table.ColumnDefinitions = columns
-	}
-	if list, err := meta.ListAccessor(object); err == nil {
-		table.ResourceVersion = list.GetResourceVersion()
-		table.Continue = list.GetContinue()
-		table.RemainingItemCount = list.GetRemainingItemCount()
-	} else if single, err := meta.CommonAccessor(object); err == nil {
-		table.ResourceVersion = single.GetResourceVersion()
-	}
-	rows, err := metatable.MetaToTableRow(object, func(obj runtime.Object, _ metav1.Object, name, age string) ([]any, error) {
-		schedule, ok := obj.(*sparkoperator.ScheduledSparkApplication)
-		if !ok {
-			return nil, fmt.Errorf("not a ScheduledSparkApplication: %T", obj)
-		}
-		return cells(schedule, name, age), nil
-	})
-	table.Rows = rows
-	return table, err
+	return table.Kind[*sparkoperator.ScheduledSparkApplication]{Name: "ScheduledSparkApplication", Columns: columns, Cells: cells}
 }
 
 func cells(schedule *sparkoperator.ScheduledSparkApplication, name, age string) []any {
 	spec, status := &schedule.Spec, &schedule.Status
-	lastRun := none
+	lastRun := table.None
 	if !status.LastRun.IsZero() {
 		lastRun = metatable.ConvertToHumanReadableDateType(status.LastRun)
-	}
-	nextRun := none
-	if !status.NextRun.IsZero() {
-		nextRun = status.NextRun.UTC().Format(time.RFC3339)
 	}
 	return []any{
 		name,
 		spec.Schedule,
-		orNone(spec.TimeZone),
+		table.OrNone(spec.TimeZone),
 		strconv.FormatBool(spec.Suspend != nil && *spec.Suspend),
 		lastRun,
-		orNone(status.LastRunName),
+		table.OrNone(status.LastRunName),
 		age,
-		nextRun,
-		orNone(string(spec.ConcurrencyPolicy)),
-		orNone(string(status.ScheduleState)),
-		orNone(status.Reason),
+		table.Timestamp(status.NextRun),
+		table.OrNone(string(spec.ConcurrencyPolicy)),
+		table.OrNone(string(status.ScheduleState)),
+		table.OrNone(status.Reason),
 	}
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return none
-	}
-	return text
 }

@@ -17,22 +17,16 @@ limitations under the License.
 package sparkapplication
 
 import (
-	"context"
 	"fmt"
 	"strconv"
-	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
-	metatable "k8s.io/apimachinery/pkg/api/meta/table"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apiserver/pkg/registry/rest"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+	"github.com/spark-apiserver/spark-apiserver/pkg/registry/sparkoperator/table"
 )
-
-// none stands for what an application doesn't have.
-const none = "<none>"
 
 // columns are those of the Spark Operator in its order, the state of the gang before the age, and further ones for -o wide.
 var columns = []metav1.TableColumnDefinition{
@@ -50,36 +44,9 @@ var columns = []metav1.TableColumnDefinition{
 	{Name: "Message", Type: "string", Priority: 1, Description: "Why the application failed, or why its driver or its executors wait."},
 }
 
-// tableConvertor prints applications as the rows of a table.
-type tableConvertor struct{}
-
 // NewTableConvertor returns what prints applications for kubectl get.
 func NewTableConvertor() rest.TableConvertor {
-	return tableConvertor{}
-}
-
-// ConvertToTable implements rest.TableConvertor.
-func (tableConvertor) ConvertToTable(_ context.Context, object runtime.Object, tableOptions runtime.Object) (*metav1.Table, error) {
-	table := &metav1.Table{}
-	if options, ok := tableOptions.(*metav1.TableOptions); !ok || !options.NoHeaders {
-		table.ColumnDefinitions = columns
-	}
-	if list, err := meta.ListAccessor(object); err == nil {
-		table.ResourceVersion = list.GetResourceVersion()
-		table.Continue = list.GetContinue()
-		table.RemainingItemCount = list.GetRemainingItemCount()
-	} else if single, err := meta.CommonAccessor(object); err == nil {
-		table.ResourceVersion = single.GetResourceVersion()
-	}
-	rows, err := metatable.MetaToTableRow(object, func(obj runtime.Object, _ metav1.Object, name, age string) ([]any, error) {
-		app, ok := obj.(*sparkoperator.SparkApplication)
-		if !ok {
-			return nil, fmt.Errorf("not a SparkApplication: %T", obj)
-		}
-		return cells(app, name, age), nil
-	})
-	table.Rows = rows
-	return table, err
+	return table.Kind[*sparkoperator.SparkApplication]{Name: "SparkApplication", Columns: columns, Cells: cells}
 }
 
 func cells(app *sparkoperator.SparkApplication, name, age string) []any {
@@ -87,13 +54,13 @@ func cells(app *sparkoperator.SparkApplication, name, age string) []any {
 	return []any{
 		name,
 		app.Spec.Suspend != nil && *app.Spec.Suspend,
-		orNone(string(status.AppState.State)),
+		table.OrNone(string(status.AppState.State)),
 		int64(status.ExecutionAttempts),
-		timestamp(status.LastSubmissionAttemptTime),
-		timestamp(status.TerminationTime),
+		table.Timestamp(status.LastSubmissionAttemptTime),
+		table.Timestamp(status.TerminationTime),
 		gang(app),
 		age,
-		orNone(status.DriverInfo.PodName),
+		table.OrNone(status.DriverInfo.PodName),
 		executors(status.ExecutorCounts),
 		app.Spec.SparkVersion,
 		message(status),
@@ -104,7 +71,7 @@ func cells(app *sparkoperator.SparkApplication, name, age string) []any {
 func gang(app *sparkoperator.SparkApplication) string {
 	scheduling := app.Spec.Scheduling
 	if scheduling == nil || scheduling.SchedulingPolicy == nil || scheduling.SchedulingPolicy.Gang == nil {
-		return none
+		return table.None
 	}
 	state := ""
 	if condition := meta.FindStatusCondition(app.Status.Conditions, sparkoperator.ConditionWorkloadSchedulingReady); condition != nil {
@@ -112,7 +79,7 @@ func gang(app *sparkoperator.SparkApplication) string {
 	}
 	record := app.Status.WorkloadScheduling
 	if record == nil || len(record.PodGroups) == 0 {
-		return orNone(state)
+		return table.OrNone(state)
 	}
 	var bound, together int64
 	for _, group := range record.PodGroups {
@@ -131,7 +98,7 @@ func gang(app *sparkoperator.SparkApplication) string {
 // executors counts no executor of unknown state: most of these were removed by their driver.
 func executors(counts *sparkoperator.ExecutorCounts) string {
 	if counts == nil {
-		return none
+		return table.None
 	}
 	return fmt.Sprintf("%d/%d", counts.Running, counts.Pending+counts.Running)
 }
@@ -146,22 +113,8 @@ func message(status *sparkoperator.SparkApplicationStatus) string {
 	}
 	for _, kind := range kinds {
 		if condition := meta.FindStatusCondition(status.Conditions, kind); condition != nil && condition.Status != metav1.ConditionTrue {
-			return orNone(condition.Message)
+			return table.OrNone(condition.Message)
 		}
 	}
-	return none
-}
-
-func timestamp(t metav1.Time) string {
-	if t.IsZero() {
-		return none
-	}
-	return t.UTC().Format(time.RFC3339)
-}
-
-func orNone(text string) string {
-	if text == "" {
-		return none
-	}
-	return text
+	return table.None
 }
