@@ -147,6 +147,11 @@ func TestLostLeaseEndsTheWorkAndThenIsStoodForAgain(t *testing.T) {
 func TestLeaseOfAnotherIsNotGivenBack(t *testing.T) {
 	_, ctx := ktesting.NewTestContext(t)
 	client := fake.NewClientset()
+	// The fake store knows no versions, so that it is told here what a real one would find out.
+	var lost atomic.Bool
+	client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return lost.Load(), nil, apierrors.NewConflict(coordinationv1.Resource("leases"), leaseName, errors.New("somebody else was faster"))
+	})
 	e := newElector(t, client, "slow")
 	work := newLeader()
 	runCtx, stop := context.WithCancel(ctx)
@@ -155,10 +160,7 @@ func TestLeaseOfAnotherIsNotGivenBack(t *testing.T) {
 	go func() { ended <- e.Run(runCtx, work.lead) }()
 	leading := <-work.began
 
-	// The fake store knows no versions, so that it is told here what a real one would find out.
-	client.PrependReactor("update", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewConflict(coordinationv1.Resource("leases"), leaseName, errors.New("somebody else was faster"))
-	})
+	lost.Store(true)
 	taken := lease(t, client)
 	taken.Spec.HolderIdentity = new("quick")
 	require.NoError(t, client.Tracker().Update(coordinationv1.SchemeGroupVersion.WithResource("leases"), taken, leaseNamespace))
