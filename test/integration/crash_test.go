@@ -17,6 +17,7 @@ limitations under the License.
 package integration
 
 import (
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -85,8 +86,7 @@ func TestServerKilledInTheMiddleOfASubmission(t *testing.T) {
 func (n *tenant) creations(resource string, keep func(*auditv1.Event) bool) []string {
 	n.t.Helper()
 	events, err := n.AuditEvents(func(e *auditv1.Event) bool {
-		return e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Namespace == n.namespace && e.ObjectRef.Resource == resource &&
-			e.ObjectRef.Subresource == "" && e.ResponseStatus != nil && e.ResponseStatus.Code == 201 && !strings.Contains(e.RequestURI, "dryRun") && keep(e)
+		return n.isCreation(e, resource) && e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated && keep(e)
 	})
 	require.NoError(n.t, err)
 	names := make([]string, 0, len(events))
@@ -94,6 +94,12 @@ func (n *tenant) creations(resource string, keep func(*auditv1.Event) bool) []st
 		names = append(names, e.ObjectRef.Name)
 	}
 	return names
+}
+
+// isCreation says whether a request, whatever its answer, was to create an object of a resource in the tenant's namespace.
+func (n *tenant) isCreation(e *auditv1.Event, resource string) bool {
+	return e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Namespace == n.namespace && e.ObjectRef.Resource == resource &&
+		e.ObjectRef.Subresource == "" && !strings.Contains(e.RequestURI, "dryRun")
 }
 
 // The negative control of lowering minCount: without it two lost executors of four are never replaced.
