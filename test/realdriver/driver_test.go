@@ -144,6 +144,9 @@ func (n *tenant) start(d *driver, in pyspark.Installation) {
 		"spark.kubernetes.authenticate.driver.mounted.caCertFile":     d.path("ca.crt"),
 		"spark.kubernetes.authenticate.driver.mounted.oauthTokenFile": d.path("token"),
 		"spark.kubernetes.executor.podTemplateFile":                   d.path(d.properties["spark.kubernetes.executor.podTemplateFile"]),
+		// Milliseconds. Spark gives up after ten seconds, which a busy machine needs for less.
+		"spark.kubernetes.driver.requestTimeout":    "120000",
+		"spark.kubernetes.driver.connectionTimeout": "120000",
 		// As the entrypoint has it.
 		"spark.driver.bindAddress":              d.ip,
 		"spark.executorEnv.SPARK_DRIVER_POD_IP": d.ip,
