@@ -20,6 +20,8 @@ package workers
 
 import (
 	"context"
+	"fmt"
+	"runtime/debug"
 	"sync"
 	"time"
 
@@ -34,6 +36,10 @@ import (
 const (
 	failureBackoffBase = 50 * time.Millisecond
 	failureBackoffMax  = time.Minute
+
+	// passLimit ends what has hung. An API server ends each request after a minute by itself, and a pass makes one after the
+	// other, most of which are answered at once; so only what would keep a worker for good is cut off.
+	passLimit = 5 * time.Minute
 )
 
 // Queue is a controller's queue of objects.
@@ -86,7 +92,7 @@ func next(ctx context.Context, queue Queue, name Name, reconcile Reconcile) bool
 	}
 	defer queue.Done(key)
 	logger := name(klog.FromContext(ctx), key)
-	requeueAfter, err := reconcile(klog.NewContext(ctx, logger), key)
+	requeueAfter, err := pass(klog.NewContext(ctx, logger), key, reconcile)
 	switch {
 	case err == nil:
 		queue.Forget(key)
@@ -104,4 +110,17 @@ func next(ctx context.Context, queue Queue, name Name, reconcile Reconcile) bool
 		queue.AddRateLimited(key)
 	}
 	return true
+}
+
+// pass reconciles once, within limits. A panic is an error of this one object: the others, and the API that this process
+// serves, must not suffer for it, and a restart would only meet it again.
+func pass(ctx context.Context, key types.NamespacedName, reconcile Reconcile) (requeueAfter time.Duration, err error) {
+	ctx, cancel := context.WithTimeout(ctx, passLimit)
+	defer cancel()
+	defer func() {
+		if r := recover(); r != nil {
+			err = fmt.Errorf("panic: %v\n%s", r, debug.Stack())
+		}
+	}()
+	return reconcile(ctx, key)
 }
