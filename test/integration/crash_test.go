@@ -21,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,8 +30,10 @@ import (
 	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
 	"github.com/spark-apiserver/spark-apiserver/test/cluster"
 	"github.com/spark-apiserver/spark-apiserver/test/cluster/clustertest"
 )
@@ -189,7 +192,7 @@ func TestServerRestartLeavesRunningApplicationsAlone(t *testing.T) {
 	e, err := newEnvironment(c, server)
 	require.NoError(t, err)
 	n := e.tenant(t)
-	n.addNode("4")
+	n.addNode("6")
 	n.create(n.application("pi", gang, executors(2), outcome("hang")))
 	n.untilCondition("pi", v1beta2.ConditionWorkloadSchedulingReady, metav1.ConditionTrue, "GangAdmitted")
 	driver := n.driverPods("pi")[0].UID
@@ -208,4 +211,33 @@ func TestServerRestartLeavesRunningApplicationsAlone(t *testing.T) {
 	log, err := os.ReadFile(server.LogPath)
 	require.NoError(t, err)
 	assert.NotContains(t, string(log), "panic:")
+
+	// A process counts what it has written itself.
+	assert.Zero(t, e.metric(t, "spark_application_count"))
+	assert.Zero(t, e.metric(t, "spark_application_submit_count"))
+	assert.Equal(t, 1, e.metric(t, "spark_application_running_count"))
+	n.create(n.application("another", executors(1)))
+	n.untilState("another", v1beta2.ApplicationStateCompleted)
+	assert.Equal(t, 1, e.metric(t, "spark_application_count"))
+	assert.Equal(t, 1, e.metric(t, "spark_application_submit_count"))
+}
+
+// metric reads a metric of our server that has no labels.
+func (e *environment) metric(t *testing.T, name string) int {
+	t.Helper()
+	config := rest.CopyConfig(e.AdminConfig())
+	config.Host, config.CAData, config.CAFile = e.server.URL(), e.server.CA(), ""
+	client, err := versioned.NewForConfig(config)
+	require.NoError(t, err)
+	body, err := client.Discovery().RESTClient().Get().AbsPath("/metrics").DoRaw(t.Context())
+	require.NoError(t, err)
+	for line := range strings.SplitSeq(string(body), "\n") {
+		if value, found := strings.CutPrefix(line, name+" "); found {
+			number, err := strconv.ParseFloat(value, 64)
+			require.NoError(t, err)
+			return int(number)
+		}
+	}
+	require.Fail(t, "no such metric", name)
+	return 0
 }
