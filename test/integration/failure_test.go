@@ -88,6 +88,60 @@ func TestExecutorsThatAreTooLargeForALimitRange(t *testing.T) {
 	assert.Empty(t, n.driverPods("pi"))
 }
 
+// A quota and Pod Security answer with words of their own, and both name what would have to be changed.
+func TestWhatTheNamespaceRefuses(t *testing.T) {
+	t.Parallel()
+	t.Run("quota", func(t *testing.T) {
+		n := shared.tenant(t)
+		_, err := n.kube.CoreV1().ResourceQuotas(n.namespace).Create(t.Context(), &corev1.ResourceQuota{
+			ObjectMeta: metav1.ObjectMeta{Name: "small"},
+			Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{corev1.ResourceRequestsMemory: resource.MustParse("1Gi")}},
+		}, metav1.CreateOptions{})
+		require.NoError(t, err)
+		n.until("the quota is counted", func(c *assert.CollectT) {
+			quota, err := n.kube.CoreV1().ResourceQuotas(n.namespace).Get(t.Context(), "small", metav1.GetOptions{})
+			require.NoError(c, err)
+			assert.NotEmpty(c, quota.Status.Hard)
+		})
+		n.create(n.application("pi"))
+		app := n.untilState("pi", v1beta2.ApplicationStateFailed)
+		n.untilCondition("pi", v1beta2.ConditionFailed, metav1.ConditionTrue, "QuotaExceeded")
+		assert.Contains(t, app.Status.AppState.ErrorMessage, "exceeded quota: small")
+		assert.Empty(t, n.driverPods("pi"))
+	})
+	t.Run("Pod Security", func(t *testing.T) {
+		n := shared.tenant(t)
+		n.mustKubectl("", "label", "namespace", n.namespace, "pod-security.kubernetes.io/enforce=restricted")
+		n.create(n.application("pi"))
+		app := n.untilState("pi", v1beta2.ApplicationStateFailed)
+		n.untilCondition("pi", v1beta2.ConditionFailed, metav1.ConditionTrue, "PodSecurityViolated")
+		assert.Contains(t, app.Status.AppState.ErrorMessage, "allowPrivilegeEscalation")
+		assert.Empty(t, n.driverPods("pi"))
+	})
+}
+
+// A node that is gone takes its driver along. The run is repeated on another node, although the user's retries are none but
+// one, and that one is not used (kubeflow/spark-operator#1847, #2658).
+func TestNodeThatIsLost(t *testing.T) {
+	t.Parallel()
+	n := shared.tenant(t)
+	lost := n.addNode("4")
+	n.create(n.application("pi", outcome("hang"), retries(1)))
+	first := n.untilState("pi", v1beta2.ApplicationStateRunning)
+	n.addNode("4")
+	require.NoError(t, n.RemoveNode(t.Context(), lost))
+	n.until("another attempt runs", func(c *assert.CollectT) {
+		app := n.get("pi")
+		assert.NotEqual(c, first.Status.SubmissionID, app.Status.SubmissionID)
+		assert.Equal(c, v1beta2.ApplicationStateRunning, app.Status.AppState.State)
+		if assert.NotNil(c, app.Status.FailureCounts) {
+			assert.EqualValues(c, 1, app.Status.FailureCounts.Infrastructure)
+			assert.Zero(c, app.Status.FailureCounts.Run)
+		}
+	})
+	assert.Len(t, n.driverPods("pi"), 1)
+}
+
 // The driver pod of an application runs on beside a sidecar; the application has ended.
 func TestSidecarThatRunsOn(t *testing.T) {
 	t.Parallel()

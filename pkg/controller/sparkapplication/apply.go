@@ -45,6 +45,8 @@ type applier struct {
 	access   *accessChecker
 	recorder events.EventRecorder
 	side     spark.SideSettings
+	// enforcement is shared with the observer.
+	enforcement *enforcement
 	// fault, in tests, makes the applier stop at a fault point.
 	fault faultpoint.Hook
 }

@@ -42,6 +42,11 @@ func (a *applier) submit(ctx context.Context, m *memory, s *Snapshot) error {
 	if err := agree(status, submission.Native); err != nil {
 		return err
 	}
+	if submission.Native != nil {
+		if err := a.enforcement.obstacle(s.Application); err != nil {
+			return err
+		}
+	}
 	if err := a.access.check(ctx, s.Application, submission); err != nil {
 		return cmp.Or(a.probeDriver(ctx, submission.Objects.Driver), err)
 	}

@@ -73,6 +73,8 @@ func New(ctx context.Context, o Options) (*Controller, error) {
 		access:   &accessChecker{client: o.KubeClient, clock: o.Clock},
 		side:     o.Side,
 		recorder: c.broadcaster.NewRecorder(scheme.Scheme, ControllerName),
+
+		enforcement: observer.enforcement,
 	}
 	klog.FromContext(ctx).V(4).Info("Created the controller", "controller", ControllerName, "workers", o.Workers)
 	return c, nil

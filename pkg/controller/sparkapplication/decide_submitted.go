@@ -65,6 +65,9 @@ func (d *decision) meetObstacle() {
 	case ObstacleWaiting:
 		d.rule(RuleObstacle)
 		d.setCondition(v1beta2.ConditionRunning, metav1.ConditionFalse, d.Obstacle.Reason, d.Obstacle.Message)
+		if d.Obstacle.Reason == ReasonSchedulerNotEnforcing {
+			d.notReady(d.Obstacle.Reason, d.Obstacle.Message)
+		}
 		d.plan.requeueAfter(cmp.Or(d.Obstacle.RetryAfter, cleanupRequeue))
 	}
 }

@@ -70,6 +70,8 @@ type observer struct {
 	objects    *ownedObjects
 	gangs      *gangQueue
 	priorities *priorityClasses
+	// enforcement is shared with the applier.
+	enforcement *enforcement
 
 	// compile compiles an application for an attempt.
 	compile func(app *v1beta2.SparkApplication, submissionID string, submitTime time.Time, priorityClassName string) (*scheduling.Submission, error)
@@ -98,6 +100,7 @@ func newObserver(o Options, m *memories, queue workers.Queue) (*observer, error)
 			return o.Schedulers.CompileSubmission(app, submissionID, submitTime, priorityClassName, o.Side)
 		},
 	}
+	ob.enforcement = &enforcement{}
 	ob.priorities = newPriorityClasses(o.KubeClient)
 	ob.gangs = newGangQueue(o.Settings.MaxWaitingGangs, ob.priorities.value, func(key types.NamespacedName) { queue.Add(key) })
 	watch := &podGroupWatch{client: o.KubeClient, handler: cache.ResourceEventHandlerFuncs{
@@ -118,17 +121,17 @@ func newObserver(o Options, m *memories, queue workers.Queue) (*observer, error)
 	applicationHandler, err := applications.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc: func(object any) {
 			countState(nil, object)
-			ob.settleGang(object)
+			ob.settle(object)
 			ob.enqueueApplication(object)
 		},
 		UpdateFunc: func(old, object any) {
 			countState(old, object)
-			ob.settleGang(object)
+			ob.settle(object)
 			ob.enqueueApplication(object)
 		},
 		DeleteFunc: func(object any) {
 			countState(object, nil)
-			ob.forgetGang(object)
+			ob.forget(object)
 			ob.enqueueApplication(object)
 		},
 	})
@@ -257,15 +260,17 @@ func (o *observer) snapshot(ctx context.Context, key types.NamespacedName) (*Sna
 	return s, nil
 }
 
-func (o *observer) settleGang(object any) {
+func (o *observer) settle(object any) {
 	if app, ok := object.(*v1beta2.SparkApplication); ok {
 		o.gangs.settle(app)
+		o.enforcement.settle(app)
 	}
 }
 
-func (o *observer) forgetGang(object any) {
+func (o *observer) forget(object any) {
 	if app, ok := unwrapped(object).(*v1beta2.SparkApplication); ok {
 		o.gangs.forget(types.NamespacedName{Namespace: app.Namespace, Name: app.Name}, app.UID)
+		o.enforcement.forget(app.Namespace, app.UID)
 	}
 }
 
