@@ -29,6 +29,35 @@ const (
 	//
 	// alpha: 0.1
 	SparkApplicationWorkloadAwareScheduling featuregate.Feature = "SparkApplicationWorkloadAwareScheduling"
+
+	// SparkApplicationGroupPriorityClass lets spec.scheduling.priorityClassName name the priority class of the executors and
+	// their PodGroup.
+	//
+	// alpha: 0.1
+	SparkApplicationGroupPriorityClass featuregate.Feature = "SparkApplicationGroupPriorityClass"
+
+	// SparkApplicationDisruptionMode lets spec.scheduling.disruptionMode say that executors are preempted all together.
+	//
+	// alpha: 0.1
+	SparkApplicationDisruptionMode featuregate.Feature = "SparkApplicationDisruptionMode"
+
+	// SparkApplicationTopology lets spec.scheduling.schedulingConstraints keep executors in one domain of the topology. The
+	// cluster needs its alpha feature gate TopologyAwareWorkloadScheduling (kube-apiserver, kube-scheduler).
+	//
+	// alpha: 0.1
+	SparkApplicationTopology featuregate.Feature = "SparkApplicationTopology"
+
+	// SparkApplicationSharedResourceClaims lets spec.scheduling.resourceClaims name devices that executors share. The cluster
+	// needs its feature gate DRAWorkloadResourceClaims (all components and kubelets).
+	//
+	// alpha: 0.1
+	SparkApplicationSharedResourceClaims featuregate.Feature = "SparkApplicationSharedResourceClaims"
+
+	// SparkApplicationGroupDynamicAllocation lets applications with dynamic allocation have a scheduling policy. A gang is
+	// then what they never go below: dynamicAllocation.minExecutors.
+	//
+	// alpha: 0.1
+	SparkApplicationGroupDynamicAllocation featuregate.Feature = "SparkApplicationGroupDynamicAllocation"
 )
 
 // firstVersion is the version of spark-apiserver in which the oldest gate appeared. A gate of ours is versioned by our
@@ -37,15 +66,32 @@ const firstVersion = "0.1"
 
 // gates says at which version each gate came, whether it is on by default, and how stable it is.
 var gates = map[featuregate.Feature]featuregate.VersionedSpecs{
-	SparkApplicationWorkloadAwareScheduling: {
-		{Version: version.MustParse(firstVersion), Default: false, PreRelease: featuregate.Alpha},
-	},
+	SparkApplicationWorkloadAwareScheduling: alpha,
+	SparkApplicationGroupPriorityClass:      alpha,
+	SparkApplicationDisruptionMode:          alpha,
+	SparkApplicationTopology:                alpha,
+	SparkApplicationSharedResourceClaims:    alpha,
+	SparkApplicationGroupDynamicAllocation:  alpha,
+}
+
+var alpha = featuregate.VersionedSpecs{{Version: version.MustParse(firstVersion), Default: false, PreRelease: featuregate.Alpha}}
+
+// needs names the gates without which a gate means nothing.
+var needs = map[featuregate.Feature][]featuregate.Feature{
+	SparkApplicationGroupPriorityClass:     {SparkApplicationWorkloadAwareScheduling},
+	SparkApplicationDisruptionMode:         {SparkApplicationWorkloadAwareScheduling},
+	SparkApplicationTopology:               {SparkApplicationWorkloadAwareScheduling},
+	SparkApplicationSharedResourceClaims:   {SparkApplicationWorkloadAwareScheduling},
+	SparkApplicationGroupDynamicAllocation: {SparkApplicationWorkloadAwareScheduling},
 }
 
 // AddTo registers our gates with a gate that others may have registered theirs with. Its emulation version must be one
 // of ours. Adding twice is no error, adding something else under the same name is.
 func AddTo(gate featuregate.MutableVersionedFeatureGate) error {
-	return gate.AddVersioned(gates)
+	if err := gate.AddVersioned(gates); err != nil {
+		return err
+	}
+	return gate.AddDependencies(needs)
 }
 
 // NewFeatureGate returns a gate that knows our features alone, each with its default.

@@ -22,6 +22,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 )
@@ -59,6 +60,24 @@ func PodGroupDifference(want, got *schedulingv1beta1.PodGroup) string {
 		gotSpec.PreemptionPolicy = nil
 	}
 	return specDifference(wantSpec, gotSpec)
+}
+
+// gatesOfFields are the gates without which kube-apiserver drops a field of a Workload or a PodGroup.
+var gatesOfFields = map[string]string{
+	".schedulingConstraints": "TopologyAwareWorkloadScheduling",
+	".resourceClaims":        "DRAWorkloadResourceClaims",
+}
+
+// GateOfDifference names the feature gate of kube-apiserver that is off when what differs was dropped, as the end of a
+// sentence; "" if there is none to name.
+func GateOfDifference(difference string) string {
+	path, rest, _ := strings.Cut(difference, ":")
+	for name, gate := range gatesOfFields {
+		if strings.Contains(path, name) && strings.HasSuffix(rest, "got nothing") {
+			return fmt.Sprintf(": its feature gate %s is off", gate)
+		}
+	}
+	return ""
 }
 
 func withoutSize(policy *schedulingv1beta1.PodGroupSchedulingPolicy) {

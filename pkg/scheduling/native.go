@@ -17,9 +17,11 @@ limitations under the License.
 package scheduling
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
+	corev1 "k8s.io/api/core/v1"
 	schedulingv1beta1 "k8s.io/api/scheduling/v1beta1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -55,13 +57,19 @@ func Compile(app *spark.Application, submissionID string) (*Native, error) {
 	}
 	errs := validateExclusive(&app.App.Spec, specPath, choice)
 	errs = append(errs, validateSupported(app.App.Spec.Scheduling, specPath.Child("scheduling"))...)
+	errs = append(errs, validateGangBounds(app, specPath, choice)...)
 	errs = append(errs, validateGangSize(app, choice)...)
+	errs = append(errs, validateGroupPriority(app, specPath)...)
+	workloadName := WorkloadName(app.App.Name, app.App.UID)
+	options := buildOptions(app.App, workloadName)
+	// What another release has stored was not seen by the generated validation of this one.
+	options.DisableDeclarativeValidation = false
+	builder := workloadbuilder.NewBuilder(schedulingItem(app, specPath), options)
+	errs = append(errs, builder.Validate(context.Background(), workloadbuilder.ValidationInput{})...)
 	if len(errs) > 0 {
 		return nil, errs.ToAggregate()
 	}
 
-	workloadName := WorkloadName(app.App.Name, app.App.UID)
-	builder := workloadbuilder.NewBuilder(schedulingItem(app, specPath), buildOptions(app.App, workloadName))
 	workload, err := builder.BuildWorkload()
 	if err != nil {
 		return nil, fmt.Errorf("compiling the Workload: %w", err)
@@ -99,12 +107,31 @@ func (n *Native) Group(priorityClassName string) *spark.Group {
 	if priorityClassName == "" {
 		priorityClassName = n.PodGroup.Spec.PriorityClassName
 	}
-	return &spark.Group{
+	group := &spark.Group{
 		PodGroupName:      n.PodGroup.Name,
 		Gang:              n.Gang,
 		MinCount:          n.MinCount,
 		PriorityClassName: priorityClassName,
 	}
+	if mode := n.PodGroup.Spec.DisruptionMode; mode != nil {
+		group.DisruptedTogether = mode.All != nil
+	}
+	for i := range n.PodGroup.Spec.ResourceClaims {
+		claim := &n.PodGroup.Spec.ResourceClaims[i]
+		// The entry of a pod must be the same as that of its group, or it is a claim of the pod's own.
+		group.ResourceClaims = append(group.ResourceClaims, corev1.PodResourceClaim{
+			Name: claim.Name, ResourceClaimName: claim.ResourceClaimName, ResourceClaimTemplateName: claim.ResourceClaimTemplateName,
+		})
+	}
+	return group
+}
+
+// groupPriorityClass is the priority class that the group and its members are asked to have, or empty.
+func groupPriorityClass(app *spark.Application) string {
+	if scheduling := app.App.Spec.Scheduling; scheduling != nil && deref(scheduling.PriorityClassName) != "" {
+		return *scheduling.PriorityClassName
+	}
+	return app.ExecutorPriorityClassName
 }
 
 // schedulingItem describes the executors to the builder. Validate and Compile share it, so that what was accepted is
@@ -115,7 +142,7 @@ func schedulingItem(app *spark.Application, specPath *field.Path) *workloadbuild
 		Path: specPath.Child("scheduling"),
 		DefaultConfig: &workloadbuilder.SchedulingConfig{
 			Policy:            &workloadbuilder.SchedulingPolicy{Basic: &workloadbuilder.BasicSchedulingPolicy{}},
-			PriorityClassName: app.ExecutorPriorityClassName,
+			PriorityClassName: groupPriorityClass(app),
 		},
 		Callbacks: []workloadbuilder.SchedulingConfigFunc{func(config *workloadbuilder.SchedulingConfig) {
 			// The one resolver of the number of executors decides, and nothing that the user wrote into the block.
@@ -157,7 +184,7 @@ func buildOptions(app *v1beta2.SparkApplication, workloadName string) workloadbu
 		AllowedPolicies: []workloadbuilder.SchedulingPolicyOption{
 			workloadbuilder.BasicPolicy, workloadbuilder.GangPolicy,
 		},
-		AllowedDisruptionModes: []workloadbuilder.DisruptionModeOption{workloadbuilder.SingleMode},
+		AllowedDisruptionModes: []workloadbuilder.DisruptionModeOption{workloadbuilder.SingleMode, workloadbuilder.AllMode},
 		// The rules of the building blocks are part of the generated validation of our own types.
 		DisableDeclarativeValidation: true,
 	}

@@ -143,13 +143,14 @@ func TestCompileFailsClosed(t *testing.T) {
 		wantErr string
 	}{
 		{"size of the gang", func(s *v1beta2.SparkSchedulingSpec) { s.SchedulingPolicy.Gang.MinCount = new(int32(2)) }, "spec.scheduling.schedulingPolicy.gang.minCount"},
-		{"constraints", func(s *v1beta2.SparkSchedulingSpec) { s.SchedulingConstraints = &sparkoperator.SchedulingConstraints{} }, "spec.scheduling.schedulingConstraints"},
+		{"two topology keys", func(s *v1beta2.SparkSchedulingSpec) {
+			s.SchedulingConstraints = &sparkoperator.SchedulingConstraints{Topology: []sparkoperator.TopologyConstraint{{Key: "rack"}, {Key: "row"}}}
+		}, "spec.scheduling.schedulingConstraints.topology"},
 		{"disruption mode", func(s *v1beta2.SparkSchedulingSpec) { s.DisruptionMode = &sparkoperator.DisruptionMode{} }, "spec.scheduling.disruptionMode"},
 		{"claims", func(s *v1beta2.SparkSchedulingSpec) { s.ResourceClaims = make([]sparkoperator.ResourceClaim, 1) }, "spec.scheduling.resourceClaims"},
-		{"priority", func(s *v1beta2.SparkSchedulingSpec) { s.PriorityClassName = new("high") }, "spec.scheduling.priorityClassName"},
 		{"both policies", func(s *v1beta2.SparkSchedulingSpec) {
 			s.SchedulingPolicy.Basic = &sparkoperator.BasicSchedulingPolicy{}
-		}, "either basic or gang"},
+		}, "must specify exactly one of"},
 		{"batch scheduler", nestedVolcano, "mutually exclusive"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

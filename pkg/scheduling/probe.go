@@ -27,16 +27,16 @@ import (
 // would be scheduled one by one although the application asked for a gang. A dry-run create returns the object as it
 // would have been stored, so it shows what a cluster keeps.
 
-const (
-	probeName  = "spark-apiserver-probe-"
-	probeGroup = "spark-apiserver-probe"
-)
+// ProbeName begins the names of objects that are only created in dry runs.
+const ProbeName = "spark-apiserver-probe-"
+
+const probeGroup = "spark-apiserver-probe"
 
 // ProbePodGroup returns a PodGroup for a dry-run create that holds every field which we give to PodGroups.
 func ProbePodGroup(namespace string) *schedulingv1beta1.PodGroup {
 	return &schedulingv1beta1.PodGroup{
 		TypeMeta:   metav1.TypeMeta{APIVersion: schedulingv1beta1.SchemeGroupVersion.String(), Kind: "PodGroup"},
-		ObjectMeta: metav1.ObjectMeta{GenerateName: probeName, Namespace: namespace},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: ProbeName, Namespace: namespace},
 		Spec: schedulingv1beta1.PodGroupSpec{
 			WorkloadRef: &schedulingv1beta1.WorkloadReference{WorkloadName: probeGroup, TemplateName: ExecutorsTemplate},
 			SchedulingPolicy: schedulingv1beta1.PodGroupSchedulingPolicy{
@@ -51,7 +51,7 @@ func ProbePodGroup(namespace string) *schedulingv1beta1.PodGroup {
 func ProbePod(namespace string) *corev1.Pod {
 	return &corev1.Pod{
 		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: metav1.ObjectMeta{GenerateName: probeName, Namespace: namespace},
+		ObjectMeta: metav1.ObjectMeta{GenerateName: ProbeName, Namespace: namespace},
 		Spec: corev1.PodSpec{
 			SchedulingGroup:              &corev1.PodSchedulingGroup{PodGroupName: new(probeGroup)},
 			AutomountServiceAccountToken: new(false),

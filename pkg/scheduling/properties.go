@@ -20,6 +20,9 @@ package scheduling
 // org.apache.spark.internal.config of Spark 4.
 const (
 	confDynamicAllocation   = "spark.dynamicAllocation.enabled"
+	confDynamicMin          = "spark.dynamicAllocation.minExecutors"
+	confDynamicInitial      = "spark.dynamicAllocation.initialExecutors"
+	confExecutorInstances   = "spark.executor.instances"
 	confAllocator           = "spark.kubernetes.allocation.pods.allocator"
 	confMaxPendingPods      = "spark.kubernetes.allocation.maxPendingPods"
 	confMaxPendingPodsPerRp = "spark.kubernetes.allocation.maxPendingPodsPerRp"

@@ -72,7 +72,7 @@ func TestCompileSubmissionFailsClosed(t *testing.T) {
 			topScheduler("volcano")(app)
 			withScheduling(nestedVolcano)(app)
 		}, "spec.batchScheduler: Invalid value"},
-		{"unsupported field", withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) { s.PriorityClassName = new("high") }), "spec.scheduling.priorityClassName: Forbidden"},
+		{"a size given", withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) { s.SchedulingPolicy.Gang.MinCount = new(int32(2)) }), "minCount: Forbidden"},
 		{"client mode", func(app *v1beta2.SparkApplication) { app.Spec.Mode = v1beta2.ClientMode }, "spec.mode"},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -39,9 +39,13 @@ const gateName = "SparkApplicationWorkloadAwareScheduling"
 type ValidateOptions struct {
 	// WorkloadAwareScheduling says whether the feature gate SparkApplicationWorkloadAwareScheduling is on.
 	WorkloadAwareScheduling bool
+	// Enabled says whether a gate of those that Extras names is on. Nil: none is.
+	Enabled func(gate string) bool
 	// Schedulers are the batch schedulers that the server knows.
 	Schedulers Schedulers
 }
+
+func (o ValidateOptions) enabled(gate string) bool { return o.Enabled != nil && o.Enabled(gate) }
 
 // Validate refuses a resolved application whose executors surely can't be placed in the way it asks for, and whatever
 // of its scheduling this release can't honour. The rules of the building blocks themselves (exactly one policy and so
@@ -53,10 +57,14 @@ func Validate(app *spark.Application, specPath *field.Path, opts ValidateOptions
 	if !choice.Native() || !opts.WorkloadAwareScheduling {
 		return errs
 	}
+	if opts.enabled(gateDynamicAllocation) {
+		errs = append(errs, validateGangBounds(app, specPath, choice)...)
+	}
 	errs = append(errs, validateGangSize(app, choice)...)
 	errs = append(errs, validateSchedulerNames(app)...)
 	errs = append(errs, validateSparkVersion(app, specPath)...)
 	errs = append(errs, validatePriorityClass(app, specPath)...)
+	errs = append(errs, validateGroupPriority(app, specPath)...)
 	errs = append(errs, validateAllocation(app, specPath, choice)...)
 	errs = append(errs, validateBlocks(app, specPath, errs)...)
 	return errs
@@ -75,52 +83,29 @@ func ValidateSpec(spec *v1beta2.SparkApplicationSpec, specPath *field.Path, opts
 			gateName)))
 	}
 	errs = append(errs, validateSupported(spec.Scheduling, path)...)
-	errs = append(errs, validateDynamicAllocation(spec, specPath)...)
+	errs = append(errs, validateExtras(spec, specPath, opts)...)
 	errs = append(errs, validateMembership(spec, specPath)...)
 	errs = append(errs, validateDriverMaster(spec, specPath)...)
 	return errs
 }
 
-// validateSupported refuses what the schema has and this release can't honour. The scheduling block may be nil.
+// validateSupported refuses what no gate lets in. The scheduling block may be nil.
 func validateSupported(scheduling *v1beta2.SparkSchedulingSpec, path *field.Path) field.ErrorList {
 	var errs field.ErrorList
 	if scheduling == nil {
 		return nil
 	}
-	if policy := scheduling.SchedulingPolicy; policy != nil && policy.Gang != nil && policy.Gang.MinCount != nil {
+	policy := scheduling.SchedulingPolicy
+	gang := policy != nil && policy.Gang != nil
+	if gang && policy.Gang.MinCount != nil {
 		errs = append(errs, field.Forbidden(path.Child("schedulingPolicy", "gang", "minCount"),
 			"is computed from the number of executors"))
 	}
-	for _, child := range nativeChildren(scheduling, path) {
-		switch strings.TrimPrefix(child.String(), path.String()+".") {
-		case "schedulingPolicy":
-		case "admissionDeadlineSeconds":
-			if policy := scheduling.SchedulingPolicy; policy == nil || policy.Gang == nil {
-				errs = append(errs, field.Forbidden(child, "needs schedulingPolicy.gang: only a gang waits to be placed as a whole"))
-			}
-		case "priorityClassName":
-			errs = append(errs, field.Forbidden(child,
-				"is not supported yet by this release; the group has the priority class of the executors (executor.priorityClassName)"))
-		default:
-			errs = append(errs, field.Forbidden(child, "is not supported yet by this release"))
-		}
+	if scheduling.AdmissionDeadlineSeconds != nil && !gang {
+		errs = append(errs, field.Forbidden(path.Child("admissionDeadlineSeconds"),
+			"needs schedulingPolicy.gang: only a gang waits to be placed as a whole"))
 	}
-	return errs
-}
-
-// validateDynamicAllocation refuses dynamic allocation: the target of executors may then be below the size of the gang,
-// which would never be complete. A block that is there and off doesn't turn off the property.
-func validateDynamicAllocation(spec *v1beta2.SparkApplicationSpec, specPath *field.Path) field.ErrorList {
-	const detail = "dynamic allocation is not supported yet together with scheduling.schedulingPolicy: " +
-		"set executor.instances, and turn dynamic allocation off"
-	var errs field.ErrorList
-	if spec.DynamicAllocation != nil && spec.DynamicAllocation.Enabled {
-		errs = append(errs, field.Forbidden(specPath.Child("dynamicAllocation", "enabled"), detail))
-	}
-	if isTrue(spec.SparkConf[confDynamicAllocation]) {
-		errs = append(errs, field.Forbidden(specPath.Child("sparkConf").Key(confDynamicAllocation), detail))
-	}
-	return errs
+	return append(errs, validateClaims(scheduling, path)...)
 }
 
 // validateDriverMaster refuses a driver that runs everything inside of itself: KubernetesClusterManager makes no
@@ -166,12 +151,14 @@ func validateSparkVersion(app *spark.Application, specPath *field.Path) field.Er
 
 // validatePriorityClass refuses the classes of the system. Their values are above what a PodGroup may have.
 func validatePriorityClass(app *spark.Application, specPath *field.Path) field.ErrorList {
-	class := app.ExecutorPriorityClassName
+	class := groupPriorityClass(app)
 	if !strings.HasPrefix(class, "system-") {
 		return nil
 	}
 	path := specPath.Child("executor", "priorityClassName")
-	if deref(app.App.Spec.Executor.PriorityClassName) == "" {
+	if scheduling := app.App.Spec.Scheduling; scheduling != nil && deref(scheduling.PriorityClassName) != "" {
+		path = specPath.Child("scheduling", "priorityClassName")
+	} else if deref(app.App.Spec.Executor.PriorityClassName) == "" {
 		path = specPath.Child("executor", "template", "spec", "priorityClassName")
 	}
 	return field.ErrorList{field.Forbidden(path,

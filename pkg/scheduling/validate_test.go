@@ -131,7 +131,7 @@ func TestValidate(t *testing.T) {
 			s.SchedulingConstraints = &sparkoperator.SchedulingConstraints{}
 		})}, want: []want{
 			{field.ErrorTypeInvalid, "spec.scheduling", "mutually exclusive"},
-			{field.ErrorTypeForbidden, "spec.scheduling.schedulingConstraints", "is not supported yet"},
+			{field.ErrorTypeForbidden, "spec.scheduling.schedulingConstraints", "needs the feature gate"},
 		}},
 		// R10 and R11: what of the block can't be honoured.
 		{name: "size of the gang", edits: []edit{withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) {
@@ -141,13 +141,13 @@ func TestValidate(t *testing.T) {
 		}},
 		{name: "constraints", edits: []edit{withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) {
 			s.SchedulingConstraints = &sparkoperator.SchedulingConstraints{}
-		})}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.schedulingConstraints", "is not supported yet by this release"}}},
+		})}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.schedulingConstraints", "needs the feature gate SparkApplicationTopology"}}},
 		{name: "disruption mode", edits: []edit{withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) {
 			s.DisruptionMode = &sparkoperator.DisruptionMode{}
-		})}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.disruptionMode", "is not supported yet by this release"}}},
+		})}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.disruptionMode", "needs the feature gate SparkApplicationDisruptionMode"}}},
 		{name: "resource claims", edits: []edit{withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) {
 			s.ResourceClaims = []sparkoperator.ResourceClaim{{Name: "gpu"}}
-		})}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.resourceClaims", "is not supported yet by this release"}}},
+		})}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.resourceClaims", "needs the feature gate SparkApplicationSharedResourceClaims"}}},
 		{name: "priority class", edits: []edit{withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) {
 			s.PriorityClassName = new("high")
 		})}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.priorityClassName", "executor.priorityClassName"}}},
@@ -161,9 +161,9 @@ func TestValidate(t *testing.T) {
 		// R20: dynamic allocation.
 		{name: "dynamic allocation by the block", edits: []edit{gang, func(app *v1beta2.SparkApplication) {
 			app.Spec.DynamicAllocation = &v1beta2.DynamicAllocation{Enabled: true}
-		}}, want: []want{{field.ErrorTypeForbidden, "spec.dynamicAllocation.enabled", "not supported yet together with"}}},
+		}}, want: []want{{field.ErrorTypeForbidden, "spec.dynamicAllocation.enabled", "turn dynamic allocation off"}}},
 		{name: "dynamic allocation by the property", edits: []edit{basic, withConf("spark.dynamicAllocation.enabled", "TRUE")}, want: []want{
-			{field.ErrorTypeForbidden, sparkConf + "[spark.dynamicAllocation.enabled]", "not supported yet together with"},
+			{field.ErrorTypeForbidden, sparkConf + "[spark.dynamicAllocation.enabled]", "turn dynamic allocation off"},
 		}},
 		// R22: schedulers, in each place that names one.
 		{name: "scheduler of the driver", edits: []edit{gang, func(app *v1beta2.SparkApplication) {
@@ -328,5 +328,5 @@ func TestValidateGangSize(t *testing.T) {
 func TestValidatePath(t *testing.T) {
 	app := newApplication(withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) { s.PriorityClassName = new("high") }))
 	errs := ValidateSpec(&app.Spec, field.NewPath("spec", "template"), ValidateOptions{WorkloadAwareScheduling: true})
-	assertErrors(t, []want{{field.ErrorTypeForbidden, "spec.template.scheduling.priorityClassName", "not supported yet"}}, errs)
+	assertErrors(t, []want{{field.ErrorTypeForbidden, "spec.template.scheduling.priorityClassName", "needs the feature gate SparkApplicationGroupPriorityClass"}}, errs)
 }

@@ -45,6 +45,7 @@ const (
 	keyLocalDir             = "spark.local.dir"
 	keyDecommissionEnabled  = "spark.decommission.enabled"
 	keyMaxRegisteredWaiting = "spark.scheduler.maxRegisteredResourcesWaitingTime"
+	keyMaxExecutorFailures  = "spark.executor.maxNumFailures"
 	keyKeytab               = "spark.kerberos.keytab"
 	keyPrincipal            = "spark.kerberos.principal"
 	keyPySparkPython        = "spark.pyspark.python"

@@ -41,6 +41,7 @@ func executorTemplateObject(a *Application, at Attempt, rep *report) map[string]
 			setPriorityClass(f.spec, g.PriorityClassName)
 		}
 		child(f.spec, "schedulingGroup")["podGroupName"] = g.PodGroupName
+		f.groupClaims(g.ResourceClaims)
 	}
 	if p := at.Placement; p != nil && p.SchedulerName != "" {
 		f.spec["schedulerName"] = p.SchedulerName
@@ -56,6 +57,25 @@ func executorTemplateObject(a *Application, at Attempt, rep *report) map[string]
 	f.pod["apiVersion"], f.pod["kind"] = "v1", "Pod"
 	f.spec["containers"] = slices.Concat(f.others, []any{f.container})
 	return f.pod
+}
+
+// groupClaims lets the executor use the devices of its group. A template that says the same already is left as it is.
+func (f *podFields) groupClaims(claims []corev1.PodResourceClaim) {
+	for i := range claims {
+		claim := f.json(claims[i], f.a.specPath.Child("scheduling", "resourceClaims").Index(i))
+		f.addNamed(f.spec, "resourceClaims", claims[i].Name, claim)
+		f.addNamed(child(f.container, "resources"), "claims", claims[i].Name, map[string]any{"name": claims[i].Name})
+	}
+}
+
+// addNamed adds an entry to a list, unless one of that name is there.
+func (f *podFields) addNamed(parent map[string]any, list, name string, entry any) {
+	for _, there := range objectsAt(parent, list) {
+		if there["name"] == name {
+			return
+		}
+	}
+	appendAt(parent, list, entry)
 }
 
 // executorEnvironment adds the variables that no property can express. Those that can be expressed are properties.

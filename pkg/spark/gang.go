@@ -34,17 +34,28 @@ const (
 	waitAfterDeadlineSeconds = int64(600)
 	// maxWaitSeconds keeps the sum within what Spark can read.
 	maxWaitSeconds = int64(1) << 32
+	// toleratedDisruptions is how often all executors may be preempted before the driver gives up: Spark counts each of
+	// them as a failed executor, and fails at twice their number.
+	toleratedDisruptions = 20
 )
 
-// pinGroup sets what a group of executors depends on. The number of executors and the absence of dynamic allocation are
+// pinGroup sets what a group of executors depends on. The number of executors, and whether there is dynamic allocation, are
 // pinned even where they are defaults; what the user set of the rest is respected, and checked by the scheduling rules.
 func pinGroup(a *Application, group *Group, properties map[string]string) {
 	if group == nil {
 		return
 	}
-	properties[keyDynamicEnabled] = "false"
-	properties[keyExecutorInstances] = strconv.Itoa(int(a.Executors.Initial))
+	initial := strconv.Itoa(int(a.Executors.Initial))
+	properties[keyDynamicEnabled] = strconv.FormatBool(a.Executors.Dynamic)
+	if a.Executors.Dynamic {
+		properties[keyDynamicInitial] = initial
+	} else {
+		properties[keyExecutorInstances] = initial
+	}
 	setDefault(properties, keyAllocationPodsAllocator, allocatorDirect)
+	if group.DisruptedTogether {
+		setDefault(properties, keyMaxExecutorFailures, strconv.FormatInt(toleratedDisruptions*int64(max(a.Executors.Initial, 1)), 10))
+	}
 	if !group.Gang {
 		return
 	}

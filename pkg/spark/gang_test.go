@@ -74,13 +74,19 @@ func TestGangWaitsLongerThanItsDeadline(t *testing.T) {
 	assert.Equal(t, "4294967896s", o.Properties[keyMaxRegisteredWaiting])
 }
 
-// The scheduling rules refuse dynamic allocation beside a group. Should it get here all the same, the number is pinned.
+// Without dynamic allocation it is pinned that there is none, and with it how many executors there are at first: files of
+// defaults in an image must not say otherwise.
 func TestGroupPinsTheNumber(t *testing.T) {
-	_, o := builtWith(t, gangOf(3), func(app *v1beta2.SparkApplication) {
-		app.Spec.DynamicAllocation = &v1beta2.DynamicAllocation{Enabled: true, InitialExecutors: new(int32(3))}
-	})
+	_, o := builtWith(t, gangOf(3), executors(3))
 	assert.Equal(t, "false", o.Properties[keyDynamicEnabled])
 	assert.Equal(t, "3", o.Properties[keyExecutorInstances])
+	_, o = builtWith(t, gangOf(3), func(app *v1beta2.SparkApplication) {
+		app.Spec.Executor.Instances = nil
+		app.Spec.DynamicAllocation = &v1beta2.DynamicAllocation{Enabled: true, MinExecutors: new(int32(3))}
+	})
+	assert.Equal(t, "true", o.Properties[keyDynamicEnabled])
+	assert.Equal(t, "3", o.Properties[keyDynamicInitial])
+	assert.NotContains(t, o.Properties, keyExecutorInstances)
 }
 
 func TestGroupMembership(t *testing.T) {

@@ -43,10 +43,15 @@ type Group struct {
 	PodGroupName string
 	// Gang says whether the group is placed all together or not at all.
 	Gang bool
-	// MinCount is how many members are placed together. Only read of a gang, where it must be the number of executors.
+	// MinCount is how many members are placed together. Only read of a gang, where it must be the number of executors that
+	// the application starts with.
 	MinCount int32
 	// PriorityClassName is the group's priority class, which every member must have; empty leaves it to the executors.
 	PriorityClassName string
+	// DisruptedTogether says that all members are preempted when one of them is.
+	DisruptedTogether bool
+	// ResourceClaims are devices that all members share.
+	ResourceClaims []corev1.PodResourceClaim
 }
 
 // Objects are what an attempt consists of, in the order in which they are to be created.

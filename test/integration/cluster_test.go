@@ -25,6 +25,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	"github.com/spark-apiserver/spark-apiserver/test/cluster"
 	"github.com/spark-apiserver/spark-apiserver/test/cluster/clustertest"
@@ -38,7 +39,7 @@ func TestOtherSettings(t *testing.T) {
 	})
 	store := filepath.Join(c.Dir, "store")
 	server, err := c.StartSparkAPIServer(t.Context(), cluster.ServerOptions{
-		DataDir: store, FeatureGates: nativeScheduling, ExtraFlags: []string{"--driver-start-deadline=3s"},
+		DataDir: store, FeatureGates: everyGate, ExtraFlags: []string{"--driver-start-deadline=3s"},
 	})
 	require.NoError(t, err)
 	e, err := newEnvironment(c, server)
@@ -52,6 +53,17 @@ func TestOtherSettings(t *testing.T) {
 		assert.Contains(t, failed.Message, "3s")
 		assert.Contains(t, app.Status.AppState.ErrorMessage, "Unschedulable", "the scheduler's own words")
 		n.until("the driver holds no place in the scheduler's queue", func(c *assert.CollectT) { assert.Empty(c, n.driverPods("pi")) })
+	})
+
+	t.Run("a cluster without topology", func(t *testing.T) {
+		n := e.tenant(t)
+		n.create(n.application("pi", scheduling(func(s *v1beta2.SparkSchedulingSpec) {
+			s.SchedulingConstraints = &sparkoperator.SchedulingConstraints{Topology: []sparkoperator.TopologyConstraint{{Key: rackLabel}}}
+		})))
+		app := n.untilState("pi", v1beta2.ApplicationStateFailed)
+		n.untilCondition("pi", v1beta2.ConditionWorkloadSchedulingReady, metav1.ConditionFalse, "SchedulingFieldsDropped")
+		assert.Contains(t, app.Status.AppState.ErrorMessage, "TopologyAwareWorkloadScheduling")
+		assert.Empty(t, n.driverPods("pi"))
 	})
 
 	n := e.tenant(t)

@@ -28,10 +28,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/component-base/featuregate"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/validation"
+	"github.com/spark-apiserver/spark-apiserver/pkg/features"
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
@@ -52,7 +54,7 @@ type renderer struct {
 	submissionID   string
 	// placeholderTime stands for the time of the submission.
 	placeholderTime time.Time
-	workloadAware   bool
+	gate            featuregate.FeatureGate
 	schedulers      scheduling.Schedulers
 	// side are the settings that the server would have for what stands beside an attempt.
 	side spark.SideSettings
@@ -115,7 +117,11 @@ func (r *renderer) complete(res *result, object metav1.Object) bool {
 }
 
 func (r *renderer) validationOptions() validation.Options {
-	return validation.Options{WorkloadAwareScheduling: r.workloadAware, Schedulers: r.schedulers}
+	return validation.Options{
+		WorkloadAwareScheduling: r.gate.Enabled(features.SparkApplicationWorkloadAwareScheduling),
+		Enabled:                 func(gate string) bool { return r.gate.Enabled(featuregate.Feature(gate)) },
+		Schedulers:              r.schedulers,
+	}
 }
 
 // validate runs what the server runs on a create, beside the hand-written rules whose errors are handed in: the rules for

@@ -200,7 +200,7 @@ func (o *Options) Run() error {
 		submissionID:    o.SubmissionID,
 		placeholderTime: time.Unix(0, 0).UTC(),
 		schedulers:      o.Schedulers,
-		workloadAware:   o.gate.Enabled(features.SparkApplicationWorkloadAwareScheduling),
+		gate:            o.gate,
 		side:            spark.SideSettings{UIService: true, IngressURLFormat: o.IngressURLFormat},
 	}
 	printer := newPrinter(o.Output, o.Out)

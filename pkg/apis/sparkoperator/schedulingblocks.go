@@ -32,8 +32,12 @@ type (
 	GangSchedulingPolicy = schedulingv1alpha3.WorkloadPodGroupGangSchedulingPolicy
 	// SchedulingConstraints keeps a group together in one domain of the topology.
 	SchedulingConstraints = schedulingv1alpha3.WorkloadPodGroupSchedulingConstraints
+	// TopologyConstraint names the label of nodes whose values are the domains.
+	TopologyConstraint = schedulingv1alpha3.TopologyConstraint
 	// DisruptionMode says whether a group is disrupted pod by pod or as a whole.
 	DisruptionMode = schedulingv1alpha3.WorkloadPodGroupDisruptionMode
+	// AllDisruptionMode disrupts a group as a whole.
+	AllDisruptionMode = schedulingv1alpha3.WorkloadPodGroupAllDisruptionMode
 	// ResourceClaim is a claim that the pods of a group share.
 	ResourceClaim = schedulingv1alpha3.WorkloadPodGroupResourceClaim
 )

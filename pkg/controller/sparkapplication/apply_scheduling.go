@@ -25,10 +25,30 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation/field"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
+
+// probeExtras makes a dry run of the attempt's PodGroup where it holds more than every PodGroup does: what the cluster's gates
+// don't let in is dropped without a word. What the dry run can't tell, the comparison of what is created does.
+func (a *applier) probeExtras(ctx context.Context, s *Snapshot, group *schedulingv1beta1.PodGroup) error {
+	if len(scheduling.Extras(&s.Application.Spec, field.NewPath("spec"))) == 0 {
+		return nil
+	}
+	probe := group.DeepCopy()
+	probe.Name, probe.GenerateName = "", scheduling.ProbeName
+	got, err := a.kube.SchedulingV1beta1().PodGroups(group.Namespace).Create(ctx, probe, metav1.CreateOptions{DryRun: []string{metav1.DryRunAll}})
+	if err != nil {
+		return a.schedulingFailure(s, eventReasonFailedPodGroupCreate, classify("create a PodGroup", err))
+	}
+	if difference := podGroupDifference(probe, got); difference != "" {
+		return a.schedulingFailure(s, eventReasonFailedPodGroupCreate, refused(ReasonSchedulingFieldsDropped,
+			"kube-apiserver drops a part of the PodGroup: "+difference+scheduling.GateOfDifference(difference)))
+	}
+	return nil
+}
 
 // ensureWorkload makes sure of the application's Workload. What comes back is compared: a field that the API server
 // dropped must not be taken for honoured.
@@ -44,7 +64,7 @@ func (a *applier) ensureWorkload(ctx context.Context, s *Snapshot, want *schedul
 			if err := a.deleteWorkload(ctx, got); err != nil {
 				return err
 			}
-			return a.schedulingFailure(s, eventReasonFailedWorkloadCreate, refused(ReasonSchedulingFieldsDropped, "the created Workload is not what was asked for: "+difference))
+			return a.schedulingFailure(s, eventReasonFailedWorkloadCreate, refused(ReasonSchedulingFieldsDropped, "the created Workload is not what was asked for: "+difference+scheduling.GateOfDifference(difference)))
 		}
 		a.event(s.Application, normal(eventReasonWorkloadCreated, actionSchedule, "created Workload "+got.Name))
 		return nil
@@ -103,7 +123,7 @@ func (a *applier) ensurePodGroup(ctx context.Context, m *memory, s *Snapshot, wa
 		if err := a.deletePodGroup(ctx, m, got.Namespace, got.Name, got.UID); err != nil {
 			return nil, err
 		}
-		return nil, a.schedulingFailure(s, eventReasonFailedPodGroupCreate, refused(ReasonSchedulingFieldsDropped, "the created PodGroup is not what was asked for: "+difference))
+		return nil, a.schedulingFailure(s, eventReasonFailedPodGroupCreate, refused(ReasonSchedulingFieldsDropped, "the created PodGroup is not what was asked for: "+difference+scheduling.GateOfDifference(difference)))
 	}
 	if created {
 		a.event(s.Application, normal(eventReasonPodGroupCreated, actionSchedule, "created PodGroup "+got.Name))

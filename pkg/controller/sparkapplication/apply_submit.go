@@ -110,6 +110,11 @@ func (a *applier) createObjects(ctx context.Context, app *v1beta2.SparkApplicati
 // submitScheduling creates the Workload and the PodGroup, and compiles the rest anew with the priority class that the
 // PodGroup was given: its members must have the same.
 func (a *applier) submitScheduling(ctx context.Context, m *memory, s *Snapshot, native *scheduling.Native) (*scheduling.Submission, error) {
+	if s.PodGroup == nil {
+		if err := a.probeExtras(ctx, s, native.PodGroup); err != nil {
+			return nil, err
+		}
+	}
 	if err := a.ensureWorkload(ctx, s, native.Workload); err != nil {
 		return nil, err
 	}

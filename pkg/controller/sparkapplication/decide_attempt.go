@@ -230,6 +230,11 @@ func (d *decision) preflight() bool {
 			"spec.scheduling asks for workload-aware scheduling, and the feature gate SparkApplicationWorkloadAwareScheduling of this server is off")
 		return false
 	}
+	if d.MissingGate != "" {
+		d.cannotSubmit(ReasonFeatureGateDisabled,
+			fmt.Sprintf("spec.scheduling asks for something that needs the feature gate %s of this server, which is off", d.MissingGate))
+		return false
+	}
 	switch d.Capability.State {
 	case CapabilityReady:
 		return true

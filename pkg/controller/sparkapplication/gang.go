@@ -264,10 +264,11 @@ func (m members) wanted(record *v1beta2.PodGroupRecord) int32 {
 	return *record.MinCount
 }
 
-// boundText says how many members have a node, of the gang or, where there is none, of those that are known.
+// boundText says how many members have a node, of the gang or, where there is none, of those that are known. With dynamic
+// allocation there can be more than the gang.
 func boundText(record *v1beta2.PodGroupRecord, bound, known int32) string {
 	if record.MinCount != nil {
-		known = *record.MinCount
+		known = max(*record.MinCount, bound)
 	}
 	return fmt.Sprintf("bound %d of %d executors", bound, known)
 }

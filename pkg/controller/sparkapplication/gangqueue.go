@@ -229,6 +229,9 @@ func (q *gangQueue) describe(entry *gangEntry, app *v1beta2.SparkApplication) {
 	entry.version = app
 	entry.created = app.CreationTimestamp.Time
 	class := attemptPriorityClass(&app.Status)
+	if class == "" && app.Spec.Scheduling != nil && app.Spec.Scheduling.PriorityClassName != nil {
+		class = *app.Spec.Scheduling.PriorityClassName
+	}
 	if class == "" && app.Spec.Executor.PriorityClassName != nil {
 		class = *app.Spec.Executor.PriorityClassName
 	}

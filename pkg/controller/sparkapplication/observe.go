@@ -250,6 +250,7 @@ func (o *observer) snapshot(ctx context.Context, key types.NamespacedName) (*Sna
 	o.objects.observe(m, s, o.clock.Now())
 	choice := scheduling.Choose(&app.Spec, field.NewPath("spec"))
 	if choice.Native() {
+		s.MissingGate = o.missingGate(app)
 		if err := o.observeScheduling(ctx, key, m, s); err != nil {
 			return nil, err
 		}
@@ -258,6 +259,16 @@ func (o *observer) snapshot(ctx context.Context, key types.NamespacedName) (*Sna
 		s.Queue = o.gangs.ask(app)
 	}
 	return s, nil
+}
+
+// missingGate names a gate that is off and that an application needs beside the one for workload-aware scheduling.
+func (o *observer) missingGate(app *v1beta2.SparkApplication) string {
+	for _, extra := range scheduling.Extras(&app.Spec, field.NewPath("spec")) {
+		if !o.gate.Enabled(featuregate.Feature(extra.Gate)) {
+			return extra.Gate
+		}
+	}
+	return ""
 }
 
 func (o *observer) settle(object any) {

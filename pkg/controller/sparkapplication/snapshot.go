@@ -73,6 +73,8 @@ type Snapshot struct {
 
 	// FeatureEnabled says whether the gate SparkApplicationWorkloadAwareScheduling is on.
 	FeatureEnabled bool
+	// MissingGate is a gate that the application needs besides and that is off. Empty if there is none.
+	MissingGate string
 	// Capability says what the cluster can do for an application with workload-aware scheduling. It is only looked up
 	// where an attempt may be submitted.
 	Capability Capability

@@ -80,6 +80,8 @@ type world struct {
 	forbidden []string
 	// dryRun is the answer to dry runs.
 	dryRun error
+	// drop takes away from an object of a dry run what the cluster doesn't keep.
+	drop func(object runtime.Object)
 	// side are the settings of every controller of this world for side objects.
 	side spark.SideSettings
 	// fault is handed to every controller of this world.
@@ -140,7 +142,11 @@ func (w *world) serve(fake *k8stesting.Fake, tracker k8stesting.ObjectTracker) {
 				return true, review, nil
 			}
 			if len(create.CreateOptions.DryRun) > 0 {
-				return true, create.Object, w.dryRun
+				object := create.Object.DeepCopyObject()
+				if w.drop != nil {
+					w.drop(object)
+				}
+				return true, object, w.dryRun
 			}
 		}
 		if w.onWrite != nil {

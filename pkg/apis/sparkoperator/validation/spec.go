@@ -31,7 +31,9 @@ import (
 func validateSpec(app *v1beta2.SparkApplication, path *field.Path, opts Options) field.ErrorList {
 	resolved, errs := spark.Resolve(app, path)
 
-	schedulingOpts := scheduling.ValidateOptions{WorkloadAwareScheduling: opts.WorkloadAwareScheduling, Schedulers: opts.Schedulers}
+	schedulingOpts := scheduling.ValidateOptions{
+		WorkloadAwareScheduling: opts.WorkloadAwareScheduling, Enabled: opts.Enabled, Schedulers: opts.Schedulers,
+	}
 	if resolved != nil {
 		errs = appendNew(errs, scheduling.Validate(resolved, path, schedulingOpts))
 	} else {

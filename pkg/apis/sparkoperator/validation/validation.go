@@ -32,6 +32,8 @@ import (
 type Options struct {
 	// WorkloadAwareScheduling says whether the feature gate SparkApplicationWorkloadAwareScheduling is on.
 	WorkloadAwareScheduling bool
+	// Enabled says whether one of the gates is on that let an application use more than a group, by its name. Nil: none is.
+	Enabled func(gate string) bool
 	// Schedulers are the batch schedulers that the server knows.
 	Schedulers BatchSchedulers
 }

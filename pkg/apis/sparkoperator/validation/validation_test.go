@@ -153,7 +153,7 @@ func TestValidateSparkApplication(t *testing.T) {
 		{name: "a part of the block that is not supported", edit: func(app *sparkoperator.SparkApplication) {
 			gang(app)
 			app.Spec.Scheduling.PriorityClassName = new("high")
-		}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.priorityClassName", "not supported yet"}}},
+		}, want: []want{{field.ErrorTypeForbidden, "spec.scheduling.priorityClassName", "SparkApplicationGroupPriorityClass"}}},
 		{name: "gang with dynamic allocation", edit: func(app *sparkoperator.SparkApplication) {
 			gang(app)
 			app.Spec.DynamicAllocation = &sparkoperator.DynamicAllocation{Enabled: true}

@@ -143,6 +143,7 @@ func (s *scheduledSparkApplicationStrategy) validationOptions() validation.Optio
 	return validation.Options{
 		Schedulers:              s.schedulers,
 		WorkloadAwareScheduling: s.features.Enabled(features.SparkApplicationWorkloadAwareScheduling),
+		Enabled:                 func(gate string) bool { return s.features.Enabled(featuregate.Feature(gate)) },
 	}
 }
 

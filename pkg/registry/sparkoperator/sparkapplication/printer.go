@@ -88,6 +88,8 @@ func gang(app *sparkoperator.SparkApplication) string {
 			together += int64(*group.MinCount)
 		}
 	}
+	// With dynamic allocation there can be more than the gang, and without a gang there is nothing to reach.
+	together = max(together, bound)
 	text := strconv.FormatInt(bound, 10) + "/" + strconv.FormatInt(together, 10)
 	if state != "" {
 		text += " " + state

@@ -145,6 +145,7 @@ func (*sparkApplicationStrategy) DefaultGarbageCollectionPolicy(context.Context)
 func (s *sparkApplicationStrategy) validationOptions() validation.Options {
 	return validation.Options{
 		WorkloadAwareScheduling: s.features.Enabled(features.SparkApplicationWorkloadAwareScheduling),
+		Enabled:                 func(gate string) bool { return s.features.Enabled(featuregate.Feature(gate)) },
 		Schedulers:              s.schedulers,
 	}
 }
