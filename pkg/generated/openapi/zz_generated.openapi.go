@@ -65,6 +65,8 @@ func GetOpenAPIDefinitions(ref common.ReferenceCallback) map[string]common.OpenA
 		v1beta2.SecretInfo{}.OpenAPIModelName():                                      schema_pkg_apis_sparkoperator_v1beta2_SecretInfo(ref),
 		v1beta2.SparkApplication{}.OpenAPIModelName():                                schema_pkg_apis_sparkoperator_v1beta2_SparkApplication(ref),
 		v1beta2.SparkApplicationList{}.OpenAPIModelName():                            schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationList(ref),
+		v1beta2.SparkApplicationLogOptions{}.OpenAPIModelName():                      schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationLogOptions(ref),
+		v1beta2.SparkApplicationProxyOptions{}.OpenAPIModelName():                    schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationProxyOptions(ref),
 		v1beta2.SparkApplicationSpec{}.OpenAPIModelName():                            schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationSpec(ref),
 		v1beta2.SparkApplicationStatus{}.OpenAPIModelName():                          schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationStatus(ref),
 		v1beta2.SparkPodSpec{}.OpenAPIModelName():                                    schema_pkg_apis_sparkoperator_v1beta2_SparkPodSpec(ref),
@@ -2695,6 +2697,131 @@ func schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationList(ref common.Refer
 		},
 		Dependencies: []string{
 			v1beta2.SparkApplication{}.OpenAPIModelName(), metav1.ListMeta{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationLogOptions(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "SparkApplicationLogOptions are the query parameters of the subresource log: those of a pod's log, and executor.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"executor": {
+						SchemaProps: spec.SchemaProps{
+							Description: "executor is the number of the executor of the current attempt whose log is wanted, as in the label spark-exec-id of its pod: 1 or more. Without it, the log is the driver's.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"container": {
+						SchemaProps: spec.SchemaProps{
+							Description: "container is the container of the pod whose log is wanted. Without it, the log is that of the container in which Spark runs.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"follow": {
+						SchemaProps: spec.SchemaProps{
+							Description: "follow keeps the answer open and adds what is logged meanwhile, until the container ends.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"previous": {
+						SchemaProps: spec.SchemaProps{
+							Description: "previous asks for the log of the container as it ran before its last restart.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"sinceSeconds": {
+						SchemaProps: spec.SchemaProps{
+							Description: "sinceSeconds leaves out what is older than so many seconds: 1 or more. It can't be given together with sinceTime.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"sinceTime": {
+						SchemaProps: spec.SchemaProps{
+							Description: "sinceTime leaves out what is older than this time, as in RFC 3339. It can't be given together with sinceSeconds.",
+							Ref:         ref(metav1.Time{}.OpenAPIModelName()),
+						},
+					},
+					"timestamps": {
+						SchemaProps: spec.SchemaProps{
+							Description: "timestamps starts every line with the time at which it was logged, as in RFC 3339.",
+							Type:        []string{"boolean"},
+							Format:      "",
+						},
+					},
+					"tailLines": {
+						SchemaProps: spec.SchemaProps{
+							Description: "tailLines asks for so many lines from the end of the log: 0 or more.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+					"limitBytes": {
+						SchemaProps: spec.SchemaProps{
+							Description: "limitBytes ends the answer after so many bytes: 1 or more.",
+							Type:        []string{"integer"},
+							Format:      "int64",
+						},
+					},
+				},
+			},
+		},
+		Dependencies: []string{
+			metav1.Time{}.OpenAPIModelName()},
+	}
+}
+
+func schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationProxyOptions(ref common.ReferenceCallback) common.OpenAPIDefinition {
+	return common.OpenAPIDefinition{
+		Schema: spec.Schema{
+			SchemaProps: spec.SchemaProps{
+				Description: "SparkApplicationProxyOptions say which page of the Spark UI is wanted from the subresource proxy.",
+				Type:        []string{"object"},
+				Properties: map[string]spec.Schema{
+					"kind": {
+						SchemaProps: spec.SchemaProps{
+							Description: "Kind is a string value representing the REST resource this object represents. Servers may infer this from the endpoint the client submits requests to. Cannot be updated. In CamelCase. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#types-kinds",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"apiVersion": {
+						SchemaProps: spec.SchemaProps{
+							Description: "APIVersion defines the versioned schema of this representation of an object. Servers should convert recognized schemas to the latest internal value, and may reject unrecognized values. More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md#resources",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+					"path": {
+						SchemaProps: spec.SchemaProps{
+							Description: "path is what follows proxy in the path of the request.",
+							Type:        []string{"string"},
+							Format:      "",
+						},
+					},
+				},
+			},
+		},
 	}
 }
 

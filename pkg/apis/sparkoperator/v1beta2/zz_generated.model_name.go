@@ -157,6 +157,16 @@ func (in SparkApplicationList) OpenAPIModelName() string {
 }
 
 // OpenAPIModelName returns the OpenAPI model name for this type.
+func (in SparkApplicationLogOptions) OpenAPIModelName() string {
+	return "io.k8s.sparkoperator.v1beta2.SparkApplicationLogOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
+func (in SparkApplicationProxyOptions) OpenAPIModelName() string {
+	return "io.k8s.sparkoperator.v1beta2.SparkApplicationProxyOptions"
+}
+
+// OpenAPIModelName returns the OpenAPI model name for this type.
 func (in SparkApplicationSpec) OpenAPIModelName() string {
 	return "io.k8s.sparkoperator.v1beta2.SparkApplicationSpec"
 }
