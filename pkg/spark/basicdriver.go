@@ -30,7 +30,6 @@ import (
 const (
 	portDriverRPC    = "driver-rpc-port"
 	portBlockManager = "blockmanager"
-	portUI           = "spark-ui"
 	portConnect      = "spark-connect"
 
 	defaultDriverPort       = 7078
@@ -106,7 +105,7 @@ func (b *driverBuilder) ports() []corev1.ContainerPort {
 	ports := []corev1.ContainerPort{
 		containerPort(portDriverRPC, port(defaultDriverPort, keyDriverPort)),
 		containerPort(portBlockManager, port(defaultBlockManagerPort, keyDriverBlockManagerPort, keyBlockManagerPort)),
-		containerPort(portUI, port(defaultUIPort, keyUIPort)),
+		containerPort(UIPortName, port(defaultUIPort, keyUIPort)),
 	}
 	if b.a.Line.hasConnectPort() {
 		ports = append(ports, containerPort(portConnect, port(defaultConnectPort, keyConnectPort)))

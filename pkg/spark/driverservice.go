@@ -80,7 +80,7 @@ func driverService(b *driverBuilder) {
 func (b *driverBuilder) portPath(name string) *field.Path {
 	keys := map[string][]string{
 		portDriverRPC: {keyDriverPort}, portBlockManager: {keyDriverBlockManagerPort, keyBlockManagerPort},
-		portUI: {keyUIPort}, portConnect: {keyConnectPort},
+		UIPortName: {keyUIPort}, portConnect: {keyConnectPort},
 	}[name]
 	if s, ok := b.conf.first(keys...); ok {
 		return s.path

@@ -72,6 +72,9 @@ const (
 	ExecutorContainerName = "spark-kubernetes-executor"
 )
 
+// UIPortName is the name of the port at which the driver serves its UI, of its container and of its Service alike.
+const UIPortName = "spark-ui"
+
 // reservedDriverLabels can't be given by users: Spark refuses them (KubernetesDriverConf.labels).
 var reservedDriverLabels = []string{LabelSparkVersion, LabelSparkAppSelector, LabelSparkAppName, LabelSparkRole}
 
