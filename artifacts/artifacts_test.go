@@ -198,11 +198,12 @@ func TestRightsOfUsers(t *testing.T) {
 	write := []string{"create", "update", "patch", "delete", "deletecollection"}
 	both := func(verbs, scale []string) map[string][]string {
 		return map[string][]string{
-			"sparkapplications": verbs, "sparkapplications/status": {"get"}, "sparkapplications/scale": scale,
+			"sparkapplications": verbs, "sparkapplications/status": {"get"}, "sparkapplications/scale": scale, "sparkapplications/log": {"get"},
 			"scheduledsparkapplications": verbs, "scheduledsparkapplications/status": {"get"},
 		}
 	}
 	view, edit := both(read, []string{"get"}), both(slices.Concat(read, write), []string{"get", "update", "patch"})
+	edit["sparkapplications/proxy"] = []string{"get", "create"}
 	assert.Equal(t, map[string]map[string][]string{
 		"view": view, "edit": edit, "admin": edit,
 	}, verbs)

@@ -30,6 +30,7 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/pkg/controller/sparkapplication"
 	"github.com/spark-apiserver/spark-apiserver/pkg/scheduling"
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
+	"github.com/spark-apiserver/spark-apiserver/pkg/sparkui"
 )
 
 // ExtraConfig is what the server needs beside the configuration of a generic API server.
@@ -55,6 +56,13 @@ type ExtraConfig struct {
 	Schedulers scheduling.Schedulers
 	// MetadataClient reaches the same cluster for the metadata of objects alone.
 	MetadataClient metadata.Interface
+	// PodClient reads pods and their logs on behalf of users, who are authorized for the subresources log and proxy. Nil
+	// without a cluster.
+	PodClient kubernetes.Interface
+	// DialPods connects to pods for the subresource proxy. Nil: directly.
+	DialPods sparkui.DialFunc
+	// AllowLoopbackPodIPs lets pods have loopback addresses, for clusters whose pods are processes of this machine.
+	AllowLoopbackPodIPs bool
 	// StoreIdentity guards against serving the wrong store. Nil: the store is served whatever it is.
 	StoreIdentity *storeidentity.Guard
 	// StoreMetrics serves the metrics of an embedded store. Nil without one.

@@ -17,6 +17,9 @@ limitations under the License.
 package apiserver
 
 import (
+	"context"
+	"net/http"
+
 	"k8s.io/apiserver/pkg/registry/rest"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 
@@ -24,6 +27,8 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	scheduledsparkapplicationstorage "github.com/spark-apiserver/spark-apiserver/pkg/registry/sparkoperator/scheduledsparkapplication/storage"
 	sparkapplicationstorage "github.com/spark-apiserver/spark-apiserver/pkg/registry/sparkoperator/sparkapplication/storage"
+	"github.com/spark-apiserver/spark-apiserver/pkg/sparkpods"
+	"github.com/spark-apiserver/spark-apiserver/pkg/sparkui"
 )
 
 // sparkOperatorGroup returns the group with the storage of its resources. A resource has one storage, which every version
@@ -37,6 +42,7 @@ func (c CompletedConfig) sparkOperatorGroup() (*genericapiserver.APIGroupInfo, e
 	if err != nil {
 		return nil, err
 	}
+	pods := &sparkpods.Finder{Client: c.extra.PodClient, AllowLoopback: c.extra.AllowLoopbackPodIPs}
 	group := genericapiserver.NewDefaultAPIGroupInfo(sparkoperator.GroupName, Scheme, ParameterCodec, Codecs)
 	group.VersionedResourcesStorageMap[v1beta2.SchemeGroupVersion.Version] = map[string]rest.Storage{
 		"sparkapplications":                 applications.SparkApplication,
@@ -44,6 +50,24 @@ func (c CompletedConfig) sparkOperatorGroup() (*genericapiserver.APIGroupInfo, e
 		"sparkapplications/scale":           applications.Scale,
 		"scheduledsparkapplications":        schedules,
 		"scheduledsparkapplications/status": scheduleStatus,
+		"sparkapplications/log":             sparkapplicationstorage.NewLogREST(applications.SparkApplication, pods),
+		"sparkapplications/proxy": sparkapplicationstorage.NewProxyREST(applications.SparkApplication,
+			&userInterfaces{pods: pods, proxy: sparkui.New(c.extra.DialPods)}),
 	}
 	return &group, nil
+}
+
+// userInterfaces serves the UI of the driver that an application has at the time of the request.
+type userInterfaces struct {
+	pods  *sparkpods.Finder
+	proxy *sparkui.Proxy
+}
+
+// UI implements UISource of the storage.
+func (u *userInterfaces) UI(ctx context.Context, app *sparkoperator.SparkApplication, path string, failed func(error)) (http.Handler, error) {
+	address, err := u.pods.UI(ctx, app)
+	if err != nil {
+		return nil, err
+	}
+	return u.proxy.Handler(address, path, failed), nil
 }

@@ -50,6 +50,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&SparkApplicationList{},
 		&ScheduledSparkApplication{},
 		&ScheduledSparkApplicationList{},
+		&SparkApplicationLogOptions{},
+		&SparkApplicationProxyOptions{},
 	)
 	return nil
 }

@@ -57,6 +57,8 @@ type ClusterOptions struct {
 	Burst int
 	// Namespace is the one that the server runs in.
 	Namespace string
+	// AllowLoopbackPodIPs lets the subresource proxy reach pods at loopback addresses.
+	AllowLoopbackPodIPs bool
 }
 
 func newClusterOptions() *ClusterOptions {
@@ -85,6 +87,9 @@ func (o *ClusterOptions) addFlags(fs *pflag.FlagSet) {
 	fs.IntVar(&o.Burst, "kube-api-burst", o.Burst, "Requests that may be sent to the cluster at once.")
 	fs.StringVar(&o.Namespace, "server-namespace", o.Namespace,
 		"Namespace that the server runs in and keeps objects of its own in. Default: $"+podNamespaceVariable+", the pod's namespace, or "+defaultNamespace+".")
+	fs.BoolVar(&o.AllowLoopbackPodIPs, "allow-loopback-pod-ips", o.AllowLoopbackPodIPs,
+		"Let the Spark UIs of drivers be reached at loopback addresses. Only for test clusters whose pods are processes of the server's "+
+			"machine: elsewhere whoever can write the status of a pod could reach what listens beside the server.")
 }
 
 func (o *ClusterOptions) validate(standalone bool) []error {

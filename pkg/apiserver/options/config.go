@@ -22,6 +22,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/sets"
 	openapinamer "k8s.io/apiserver/pkg/endpoints/openapi"
 	genericapiserver "k8s.io/apiserver/pkg/server"
+	"k8s.io/apiserver/pkg/server/egressselector"
 	genericfilters "k8s.io/apiserver/pkg/server/filters"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	"k8s.io/client-go/kubernetes"
@@ -30,6 +31,7 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apiserver/storeidentity"
 	"github.com/spark-apiserver/spark-apiserver/pkg/generated/openapi"
+	"github.com/spark-apiserver/spark-apiserver/pkg/sparkui"
 	"github.com/spark-apiserver/spark-apiserver/pkg/version"
 )
 
@@ -95,6 +97,9 @@ func (o *Options) applyCluster(config *apiserver.Config) error {
 	if err != nil {
 		return err
 	}
+	if err := o.applyPods(config, client); err != nil {
+		return err
+	}
 	if err := o.Features.ApplyTo(&generic.Config, client, generic.SharedInformerFactory); err != nil {
 		return err
 	}
@@ -120,6 +125,22 @@ func (o *Options) applyCluster(config *apiserver.Config) error {
 		return err
 	}
 	config.ExtraConfig.KubeClient, config.ExtraConfig.DynamicClient, config.ExtraConfig.MetadataClient = clients.kube, clients.dynamic, clients.metadata
+	return nil
+}
+
+// applyPods configures how pods are reached on behalf of users.
+func (o *Options) applyPods(config *apiserver.Config, client kubernetes.Interface) error {
+	config.ExtraConfig.PodClient = client
+	config.ExtraConfig.AllowLoopbackPodIPs = o.Cluster.AllowLoopbackPodIPs
+	if selector := config.GenericConfig.EgressSelector; selector != nil {
+		dial, err := selector.Lookup(egressselector.Cluster.AsNetworkContext())
+		if err != nil {
+			return err
+		}
+		if dial != nil {
+			config.ExtraConfig.DialPods = sparkui.DialFunc(dial)
+		}
+	}
 	return nil
 }
 

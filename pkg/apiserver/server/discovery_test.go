@@ -49,7 +49,7 @@ func TestDiscovery(t *testing.T) {
 		}
 	}
 	assert.ElementsMatch(t, []string{
-		"sparkapplications", "sparkapplications/scale", "sparkapplications/status",
+		"sparkapplications", "sparkapplications/log", "sparkapplications/proxy", "sparkapplications/scale", "sparkapplications/status",
 		"scheduledsparkapplications", "scheduledsparkapplications/status",
 	}, names)
 
@@ -82,7 +82,7 @@ func TestAggregatedDiscovery(t *testing.T) {
 			found[resource.Resource] = append(found[resource.Resource], subresource.Subresource)
 		}
 	}
-	assert.Equal(t, map[string][]string{"sparkapplications": {"scale", "status"}, "scheduledsparkapplications": {"status"}}, found)
+	assert.Equal(t, map[string][]string{"sparkapplications": {"log", "proxy", "scale", "status"}, "scheduledsparkapplications": {"status"}}, found)
 }
 
 func TestOpenAPI(t *testing.T) {

@@ -47,6 +47,7 @@ func TestGolden(t *testing.T) {
 	options.Complete(t)
 	options.Kinds = []schema.GroupVersionKind{
 		v1beta2.SchemeGroupVersion.WithKind("SparkApplication"), v1beta2.SchemeGroupVersion.WithKind("ScheduledSparkApplication"),
+		v1beta2.SchemeGroupVersion.WithKind("SparkApplicationLogOptions"), v1beta2.SchemeGroupVersion.WithKind("SparkApplicationProxyOptions"),
 	}
 	options.Run(t)
 }

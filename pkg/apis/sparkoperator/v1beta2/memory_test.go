@@ -38,6 +38,8 @@ func TestHubIsMemoryIdentical(t *testing.T) {
 	assertIdentical(t, "SparkApplicationList", reflect.TypeFor[sparkoperator.SparkApplicationList](), reflect.TypeFor[v1beta2.SparkApplicationList](), seen)
 	assertIdentical(t, "ScheduledSparkApplication", reflect.TypeFor[sparkoperator.ScheduledSparkApplication](), reflect.TypeFor[v1beta2.ScheduledSparkApplication](), seen)
 	assertIdentical(t, "ScheduledSparkApplicationList", reflect.TypeFor[sparkoperator.ScheduledSparkApplicationList](), reflect.TypeFor[v1beta2.ScheduledSparkApplicationList](), seen)
+	assertIdentical(t, "SparkApplicationLogOptions", reflect.TypeFor[sparkoperator.SparkApplicationLogOptions](), reflect.TypeFor[v1beta2.SparkApplicationLogOptions](), seen)
+	assertIdentical(t, "SparkApplicationProxyOptions", reflect.TypeFor[sparkoperator.SparkApplicationProxyOptions](), reflect.TypeFor[v1beta2.SparkApplicationProxyOptions](), seen)
 	assert.Greater(t, len(seen), 20, "the walk stopped early")
 }
 

@@ -54,6 +54,8 @@ func addKnownTypes(scheme *runtime.Scheme) error {
 		&SparkApplicationList{},
 		&ScheduledSparkApplication{},
 		&ScheduledSparkApplicationList{},
+		&SparkApplicationLogOptions{},
+		&SparkApplicationProxyOptions{},
 	)
 	metav1.AddToGroupVersion(scheme, SchemeGroupVersion)
 	return nil
