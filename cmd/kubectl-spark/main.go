@@ -24,7 +24,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/spark-apiserver/spark-apiserver/cmd/kubectl-spark/logs"
 	"github.com/spark-apiserver/spark-apiserver/cmd/kubectl-spark/render"
+	"github.com/spark-apiserver/spark-apiserver/cmd/kubectl-spark/ui"
 	"github.com/spark-apiserver/spark-apiserver/pkg/version"
 )
 
@@ -50,6 +52,6 @@ func newCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	cmd.SetIn(streams.In)
 	cmd.SetOut(streams.Out)
 	cmd.SetErr(streams.ErrOut)
-	cmd.AddCommand(render.NewCommand(streams))
+	cmd.AddCommand(render.NewCommand(streams), logs.NewCommand(streams), ui.NewCommand(streams))
 	return cmd
 }
