@@ -28,6 +28,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 	"k8s.io/client-go/rest"
@@ -83,6 +84,39 @@ func TestServerKilledInTheMiddleOfASubmission(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The server dies right after it has created the driver. Before it comes back the driver has run to its end, and somebody has
+// removed it: the cluster's events alone tell that it ran. It does not run again.
+func TestDriverThatRanWhileTheServerWasDeadIsNotMadeAgain(t *testing.T) {
+	c := clustertest.New(t, cluster.Options{})
+	o := cluster.ServerOptions{
+		Binary: faultyServer(t, c), Name: "dies", DataDir: filepath.Join(c.Dir, "store"), Env: []string{"SPARK_APISERVER_FAULT=after-driver=kill"},
+	}
+	server, err := c.StartSparkAPIServer(t.Context(), o)
+	require.NoError(t, err)
+	e, err := newEnvironment(c, server)
+	require.NoError(t, err)
+	n := e.tenant(t)
+	n.addNode("4")
+	n.create(n.application("pi", executors(1)))
+	n.until("the server has killed itself", func(c *assert.CollectT) { assert.False(c, server.Running()) })
+	n.until("the driver has ended", func(c *assert.CollectT) {
+		drivers := n.driverPods("pi")
+		if assert.Len(c, drivers, 1) {
+			assert.Equal(c, corev1.PodSucceeded, drivers[0].Status.Phase)
+		}
+	})
+	require.NoError(t, n.kube.CoreV1().Pods(n.namespace).Delete(t.Context(), "pi-driver", metav1.DeleteOptions{}))
+	n.until("the driver is gone", func(c *assert.CollectT) { assert.Empty(c, n.driverPods("pi")) })
+
+	o.Env, o.Name = nil, "again"
+	e.server, err = c.StartSparkAPIServer(t.Context(), o)
+	require.NoError(t, err)
+	app := n.untilState("pi", v1beta2.ApplicationStateFailed)
+	assert.Equal(t, "driver pod not found", app.Status.AppState.ErrorMessage)
+	drivers := n.creations("pods", func(e *auditv1.Event) bool { return e.ObjectRef.Name == "pi-driver" })
+	assert.Len(t, drivers, 1, "drivers that were created")
 }
 
 // creations names the objects of a resource that were created in the tenant's namespace, dry runs left out.

@@ -90,6 +90,9 @@ func (a *applier) apply(ctx context.Context, s *Snapshot, plan *Plan) (outcome, 
 	if written != nil {
 		next = s.withApplication(written)
 		result.again = before.AppState.State != written.Status.AppState.State || before.SubmissionID != written.Status.SubmissionID
+		if before.SubmissionID != written.Status.SubmissionID && next.Driver == nil {
+			m.driverUntried = written.Status.SubmissionID
+		}
 	}
 
 	driver := next.Driver

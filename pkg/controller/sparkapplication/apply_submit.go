@@ -164,6 +164,7 @@ func requireMembership(submission *scheduling.Submission, podGroup string) error
 // createDriver creates the driver pod. The answer is remembered, because a cache shows the pod later.
 func (a *applier) createDriver(ctx context.Context, m *memory, s *Snapshot, driver *corev1.Pod) error {
 	app := s.Application
+	m.driverUntried = ""
 	got, created, err := createOrAdopt(ctx, a, app, writeDriver, "pod", driver, a.kube.CoreV1().Pods(app.Namespace))
 	if err != nil {
 		return err

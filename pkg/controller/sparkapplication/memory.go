@@ -44,6 +44,8 @@ type memory struct {
 	driverAt time.Time
 	// driverSeen is the submission ID of the attempt whose driver pod is known to have existed.
 	driverSeen string
+	// driverUntried is the submission ID of an attempt that this process has begun and for which no driver pod was asked yet.
+	driverUntried string
 	// podGroup is the PodGroup as last written by us.
 	podGroup   *schedulingv1beta1.PodGroup
 	podGroupAt time.Time

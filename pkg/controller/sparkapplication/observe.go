@@ -326,6 +326,7 @@ func (o *observer) confirmDriver(ctx context.Context, m *memory, s *Snapshot) er
 	switch {
 	case apierrors.IsNotFound(err):
 		s.DriverAbsent = true
+		return o.traceDriver(ctx, m, s)
 	case err != nil:
 		return fmt.Errorf("look for the driver pod: %w", err)
 	case metav1.IsControlledBy(pod, s.Application) && pod.Labels[spark.LabelSubmissionID] == status.SubmissionID:
@@ -333,6 +334,7 @@ func (o *observer) confirmDriver(ctx context.Context, m *memory, s *Snapshot) er
 		s.DriverSeen = true
 	default:
 		s.DriverAbsent = true
+		return o.traceDriver(ctx, m, s)
 	}
 	return nil
 }
