@@ -100,3 +100,28 @@ func TestDriverTracesAreNotLookedForInVain(t *testing.T) {
 		assert.False(t, action.Matches("list", "events") || action.Matches("list", "configmaps"), "%v", action)
 	}
 }
+
+// Somebody deletes the driver before any watch has shown it. No event of the pod is left to come, so the controller asks by
+// itself.
+func TestDriverThatNoCacheHasShownIsLookedForAgain(t *testing.T) {
+	w := newWorld(t, newApp())
+	requeueAfter, err := w.c.reconcile(w.ctx, testKey)
+	require.NoError(t, err)
+	driver := w.driver()
+	require.NotNil(t, driver)
+	w.remove(podsResource, driver.Name)
+	for range 2 {
+		assert.Positive(t, requeueAfter)
+		assert.LessOrEqual(t, requeueAfter, cacheLag)
+		w.clock.Step(min(max(requeueAfter, time.Second), 2*time.Second))
+		w.sync()
+		requeueAfter, err = w.c.reconcile(w.ctx, testKey)
+		require.NoError(t, err)
+		assert.Equal(t, v1beta2.ApplicationStateSubmitted, w.state(), "our own write is believed for a while")
+	}
+	w.clock.Step(requeueAfter)
+	w.settle()
+	assert.Equal(t, v1beta2.ApplicationStateFailed, w.state())
+	assert.Equal(t, ReasonDriverNotFound, w.condition(v1beta2.ConditionRunning).Reason)
+	assert.Equal(t, 1, w.count("create pods"))
+}

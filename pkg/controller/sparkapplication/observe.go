@@ -319,6 +319,8 @@ func (o *observer) confirmDriver(ctx context.Context, m *memory, s *Snapshot) er
 	}
 	if m.driver != nil && m.driver.Labels[spark.LabelSubmissionID] == status.SubmissionID && o.clock.Since(m.driverAt) < cacheLag {
 		s.Driver = m.driver
+		// A pod that is gone before any cache has shown it is never heard of.
+		s.lookAgain(cacheLag - o.clock.Since(m.driverAt))
 		return nil
 	}
 	m.driver = nil
@@ -393,6 +395,7 @@ func (o *observer) rememberPodGroup(m *memory, s *Snapshot) {
 		s.PodGroup = written
 	case s.PodGroup == nil && fresh && o.clock.Since(m.podGroupAt) < cacheLag && !ended(s.Application):
 		s.PodGroup = written
+		s.lookAgain(cacheLag - o.clock.Since(m.podGroupAt))
 	default:
 		m.podGroup = nil
 	}

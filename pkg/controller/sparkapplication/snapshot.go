@@ -54,7 +54,7 @@ type Snapshot struct {
 	DriverAbsent bool
 	// VolumeTrouble is what the kubelet says of volumes of the driver pod that it can't mount.
 	VolumeTrouble string
-	// LookAgain is when what is not watched is to be looked at again. Zero for never.
+	// LookAgain is when what is not watched, or was not seen by a watch, is to be looked at again. Zero for never.
 	LookAgain time.Duration
 	// ObjectsMissing says that the ConfigMap or the Service of a living driver is not there.
 	ObjectsMissing bool
@@ -148,6 +148,13 @@ type Obstacle struct {
 
 // Error makes an Obstacle travel as an error inside of this package.
 func (o *Obstacle) Error() string { return o.Message }
+
+// lookAgain asks for another look after at most d.
+func (s *Snapshot) lookAgain(d time.Duration) {
+	if s.LookAgain == 0 || d < s.LookAgain {
+		s.LookAgain = max(d, time.Millisecond)
+	}
+}
 
 // sortPods says of pods that carry the application's name what they are to the current attempt. A driver counts by its
 // owner; an executor, which its driver owns, by the submission ID.

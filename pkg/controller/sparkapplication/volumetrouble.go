@@ -50,10 +50,10 @@ func (o *observer) observeVolumes(ctx context.Context, m *memory, s *Snapshot) {
 		return
 	}
 	if rest := volumePatience - o.clock.Since(bound); rest > 0 {
-		s.LookAgain = rest
+		s.lookAgain(rest)
 		return
 	}
-	s.LookAgain = volumeLook
+	s.lookAgain(volumeLook)
 	if o.clock.Since(m.volumeAt) >= volumeLook {
 		m.volumeAt = o.clock.Now()
 		m.volumeTrouble = o.volumeTrouble(ctx, driver)
