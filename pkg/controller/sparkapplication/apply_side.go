@@ -23,6 +23,7 @@ import (
 	"maps"
 	"net"
 	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -31,6 +32,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/util/retry"
 	"k8s.io/klog/v2"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
@@ -182,10 +185,31 @@ func adjustBudget(got, want *policyv1.PodDisruptionBudget) bool {
 	return true
 }
 
-// clearSide deletes the side objects of an application. What can't be deleted goes with the application later: nothing
-// waits for it.
+// sideClearing is how often it is tried to delete side objects. A worker is kept for less than a second by it.
+var sideClearing = wait.Backoff{Steps: 4, Duration: 50 * time.Millisecond, Factor: 3}
+
+// clearSide deletes the side objects of an application. What can't be deleted within a few tries goes with the application
+// later: nothing waits for it.
 func (a *applier) clearSide(ctx context.Context, m *memory, app *v1beta2.SparkApplication) error {
 	m.side = sideOutcome{}
+	err := retry.OnError(sideClearing, func(err error) bool {
+		_, fault := errors.AsType[*faultpoint.Stop](err)
+		return !fault && !apierrors.IsForbidden(err) && ctx.Err() == nil
+	}, func() error { return a.deleteSide(ctx, app) })
+	if fault, ok := errors.AsType[*faultpoint.Stop](err); ok {
+		return fault
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		klog.FromContext(ctx).Info("Some side objects could not be deleted; they go with the application", "reason", err.Error())
+	}
+	return nil
+}
+
+// deleteSide deletes what it can, and returns everything that went wrong.
+func (a *applier) deleteSide(ctx context.Context, app *v1beta2.SparkApplication) error {
 	options := metav1.ListOptions{LabelSelector: labels.Set{spark.LabelAppName: app.Name, spark.LabelSideObject: spark.LabelTrue}.String()}
 	var owned []ownedObject
 	services, err := a.kube.CoreV1().Services(app.Namespace).List(ctx, options)
@@ -222,13 +246,7 @@ func (a *applier) clearSide(ctx context.Context, m *memory, app *v1beta2.SparkAp
 		}
 		errs = append(errs, err)
 	}
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	if err := errors.Join(errs...); err != nil {
-		klog.FromContext(ctx).Info("Some side objects could not be deleted; they go with the application", "reason", err.Error())
-	}
-	return nil
+	return errors.Join(errs...)
 }
 
 type ownedObject struct {

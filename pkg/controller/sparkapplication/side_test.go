@@ -27,6 +27,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	k8stesting "k8s.io/client-go/testing"
 
@@ -252,4 +253,26 @@ func TestSideObjectsAreUpdated(t *testing.T) {
 	assert.Equal(t, "10.0.0.7", got.Spec.ClusterIP)
 	assert.Equal(t, "true", got.Annotations["others"])
 	assert.Equal(t, "10.0.0.7:4040", w.app().Status.DriverInfo.WebUIAddress)
+}
+
+// An API server that has trouble for a moment leaves no side objects behind.
+func TestSideObjectsAreDeletedInTheNextTry(t *testing.T) {
+	w := newWorld(t, newApp()).withSide(spark.SideSettings{UIService: true})
+	w.settle()
+	w.runDriver()
+	w.settle()
+	require.NotNil(t, w.uiService())
+	failed := 0
+	w.onWrite = func(action k8stesting.Action) error {
+		if action.Matches("delete", "services") && failed < 2 {
+			failed++
+			return apierrors.NewInternalError(errInjected)
+		}
+		return nil
+	}
+	w.endDriver(0)
+	w.settle()
+	assert.Equal(t, v1beta2.ApplicationStateCompleted, w.state())
+	assert.Equal(t, 2, failed)
+	assert.Nil(t, w.uiService())
 }
