@@ -56,7 +56,7 @@ func TestServerKilledInTheMiddleOfASubmission(t *testing.T) {
 	binary := faultyServer(t, c)
 	// One store for all: another one would not be accepted by the guard of the store's identity.
 	store := filepath.Join(c.Dir, "store")
-	for _, point := range []string{"after-status", "after-podgroup", "before-driver", "after-driver"} {
+	for _, point := range []string{"after-status", "after-podgroup", "before-driver", "after-driver", "before-status#2", "after-status#3"} {
 		t.Run(point, func(t *testing.T) {
 			o := cluster.ServerOptions{Binary: binary, Name: point, DataDir: store, FeatureGates: nativeScheduling, Env: []string{"SPARK_APISERVER_FAULT=" + point + "=kill"}}
 			server, err := c.StartSparkAPIServer(t.Context(), o)

@@ -20,20 +20,33 @@ package faultpoint
 
 import (
 	"os"
+	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 )
 
-// environment is "<point>=kill", "…=exit" or "…=hang": what the process does when it comes there.
+// environment is "<point>=kill", "…=exit" or "…=hang": what the process does when it comes there. "<point>#3=…" means the
+// third time that it comes there.
 const environment = "SPARK_APISERVER_FAULT"
 
 // exitCode tells an exit at a point from others.
 const exitCode = 86
 
+// passed counts how often the process has come to each point.
+var passed = struct {
+	sync.Mutex
+	times map[Point]int
+}{times: map[Point]int{}}
+
 // stopProcess stops the process if the environment asks for it here.
 func stopProcess(point Point) {
-	name, action, _ := strings.Cut(os.Getenv(environment), "=")
+	fault, action, _ := strings.Cut(os.Getenv(environment), "=")
+	name, ordinal, counted := strings.Cut(fault, "#")
 	if name != string(point) {
+		return
+	}
+	if counted && !isTime(point, ordinal) {
 		return
 	}
 	switch action {
@@ -45,4 +58,12 @@ func stopProcess(point Point) {
 	case "hang":
 		select {}
 	}
+}
+
+// isTime counts one more pass, and says whether it is the one with the given number.
+func isTime(point Point, ordinal string) bool {
+	passed.Lock()
+	defer passed.Unlock()
+	passed.times[point]++
+	return strconv.Itoa(passed.times[point]) == ordinal
 }
