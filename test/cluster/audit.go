@@ -38,7 +38,12 @@ func (c *Cluster) auditLogPath() string { return filepath.Join(c.Dir, "logs", "a
 // were answered. Recorded are all writes, all requests to scheduling.k8s.io, all requests of service accounts in namespace
 // spark-system, and what the garbage collector asks of sparkoperator.k8s.io; see audit-policy.yaml. Requests that kube-apiserver proxied to our server are among them.
 func (c *Cluster) AuditEvents(keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
-	f, err := os.Open(c.auditLogPath())
+	return ReadAuditLog(c.auditLogPath(), keep)
+}
+
+// ReadAuditLog returns those requests of an audit log in JSON lines that keep wants (nil = all).
+func ReadAuditLog(path string, keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, err
 	}

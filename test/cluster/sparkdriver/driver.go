@@ -66,6 +66,7 @@ type driver struct {
 	config        *rest.Config // the administrator's, from which the driver's own is derived
 	pod           *corev1.Pod
 	executors     func() []*corev1.Pod // those of the driver, as the shared watch last saw them
+	held          func() bool          // whether the pod has HoldAnnotation, as the shared watch last saw it
 	maxBatchDelay time.Duration
 	runTime       time.Duration
 
@@ -170,7 +171,7 @@ func (d *driver) authenticate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("the simulated kubelet got no token for service account %s: %w", name, err)
 	}
-	config := rest.AnonymousClientConfig(d.config)
+	config := patient(rest.AnonymousClientConfig(d.config))
 	config.BearerToken = request.Status.Token
 	config.QPS = -1
 	config.UserAgent = "simulated-spark-driver"
@@ -297,7 +298,7 @@ func (d *driver) work(ctx context.Context) ending {
 				computing = time.Now()
 				klog.FromContext(ctx).Info("Simulated application computes", "executors", registered, "wanted", d.target)
 			}
-		case !d.script.hangs && time.Since(computing) >= d.script.runTime:
+		case !d.script.hangs && !d.held() && time.Since(computing) >= d.script.runTime:
 			if d.script.exitCode != 0 {
 				return ending{exitCode: d.script.exitCode, message: "the application was told to fail", reason: d.script.reason, evicted: d.script.evicted}
 			}

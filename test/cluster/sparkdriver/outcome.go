@@ -35,6 +35,9 @@ const (
 	// RunSecondsAnnotation is how long the application computes once enough executors run, in seconds; fractions are
 	// allowed.
 	RunSecondsAnnotation = "simulated.spark-apiserver.io/run-seconds"
+	// HoldAnnotation set to "true" lets the application compute until somebody takes the annotation from the driver pod itself,
+	// which a test does when it has seen enough of the run.
+	HoldAnnotation = "simulated.spark-apiserver.io/hold"
 	// MisbehaviourAnnotation is a comma-separated list of things that a driver may do wrong:
 	// "drop-scheduling-group" creates executors without the membership of the template, as a driver whose client knows
 	// no better would.

@@ -71,7 +71,7 @@ func Run(ctx context.Context, o Options) error {
 	if o.MaxBatchDelay == 0 {
 		o.MaxBatchDelay = time.Second
 	}
-	config := rest.CopyConfig(o.Config)
+	config := patient(o.Config)
 	config.QPS = -1
 	config.UserAgent = "simulated-kubelet"
 	client, err := kubernetes.NewForConfig(config)
@@ -246,6 +246,14 @@ func (s *simulator) startDriver(ctx context.Context, pod *corev1.Pod) {
 					return nil
 				}
 				return executorsOf(pod, found)
+			},
+			held: func() bool {
+				object, exists, err := s.pods.Get(pod)
+				if err != nil || !exists {
+					return true
+				}
+				current, ok := object.(*corev1.Pod)
+				return ok && current.Annotations[HoldAnnotation] == "true"
 			},
 		}
 		end := d.run(ctx)
