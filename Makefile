@@ -69,7 +69,7 @@ verify-codegen: ## Check that generated code is up to date. Needs protoc.
 vet: $(TOOLS)/logcheck ## Run go vet, and logcheck, which knows the rules of structured logging.
 	@echo "go vet"
 	go vet ./...
-	go vet -tags faultpoints ./pkg/controller/...
+	go vet -tags faultpoints ./pkg/controller/... ./test/...
 	@echo "logcheck"
 	@# On its own: as -vettool of Go 1.26 its findings come as JSON and with exit code 0.
 	$(TOOLS)/logcheck -config hack/logcheck.conf ./pkg/... ./cmd/...
@@ -78,6 +78,7 @@ vet: $(TOOLS)/logcheck ## Run go vet, and logcheck, which knows the rules of str
 lint: $(TOOLS)/golangci-lint ## Run golangci-lint; the import rules of docs/architecture.md are among its rules.
 	@echo "golangci-lint"
 	$(TOOLS)/golangci-lint run --allow-parallel-runners ./...
+	$(TOOLS)/golangci-lint run --allow-parallel-runners --build-tags faultpoints ./pkg/controller/... ./test/integration/...
 
 .PHONY: test-unit
 test-unit: ## Run unit tests with the race detector. Nothing but Go is needed.
@@ -85,7 +86,8 @@ test-unit: ## Run unit tests with the race detector. Nothing but Go is needed.
 
 .PHONY: test-integration
 test-integration: build cluster-binaries ## Run the tests that use the real control plane.
-	hack/go-test.sh $(CACHE)/logs/integration.log -timeout 40m $(GO_TEST_FLAGS) ./test/...
+	@# With the tag, controllers inside the test can be stopped at every write.
+	hack/go-test.sh $(CACHE)/logs/integration.log -timeout 40m -tags faultpoints $(GO_TEST_FLAGS) ./test/...
 
 $(TOOLS)/golangci-lint:
 	@echo "installing golangci-lint $(GOLANGCI_LINT_VERSION) (about a minute when cold)"

@@ -27,6 +27,7 @@ import (
 	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -107,9 +108,14 @@ func (e *environment) tenant(t *testing.T) *tenant {
 // driverAccount makes a service account with what a Spark driver does (spark-submit's documentation calls it "edit").
 func (e *environment) driverAccount(t *testing.T, namespace, name string) {
 	t.Helper()
-	ctx := t.Context()
-	_, err := e.kube.CoreV1().ServiceAccounts(namespace).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
-	require.NoError(t, err)
+	require.NoError(t, e.makeDriverAccount(t.Context(), namespace, name))
+}
+
+func (e *environment) makeDriverAccount(ctx context.Context, namespace, name string) error {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err := e.kube.CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); unlessExists(err) != nil {
+		return err
+	}
 	role := &rbacv1.Role{
 		ObjectMeta: metav1.ObjectMeta{Name: "spark-driver-" + name},
 		Rules: []rbacv1.PolicyRule{{
@@ -118,14 +124,23 @@ func (e *environment) driverAccount(t *testing.T, namespace, name string) {
 			Verbs:     []string{"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection"},
 		}},
 	}
-	_, err = e.kube.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{})
-	require.NoError(t, err)
-	_, err = e.kube.RbacV1().RoleBindings(namespace).Create(ctx, &rbacv1.RoleBinding{
+	if _, err := e.kube.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{}); unlessExists(err) != nil {
+		return err
+	}
+	_, err := e.kube.RbacV1().RoleBindings(namespace).Create(ctx, &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "spark-driver-" + name},
 		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: name, Namespace: namespace}},
 		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: role.Name},
 	}, metav1.CreateOptions{})
-	require.NoError(t, err)
+	return unlessExists(err)
+}
+
+// unlessExists passes over the error of a create that was made before.
+func unlessExists(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
 }
 
 // addNode adds a simulated node for this tenant alone.
@@ -174,15 +189,20 @@ func outcome(how string) change {
 
 // application is a small application whose pods go to the tenant's own nodes.
 func (n *tenant) application(name string, changes ...change) *v1beta2.SparkApplication {
-	onOurNodes := []corev1.Toleration{{Key: reserved, Operator: corev1.TolerationOpEqual, Value: n.namespace, Effect: corev1.TaintEffectNoSchedule}}
+	return smallApplication(n.namespace, name, n.namespace, changes...)
+}
+
+// smallApplication is an application whose pods go to the nodes that are reserved for pool.
+func smallApplication(namespace, name, pool string, changes ...change) *v1beta2.SparkApplication {
+	onOurNodes := []corev1.Toleration{{Key: reserved, Operator: corev1.TolerationOpEqual, Value: pool, Effect: corev1.TaintEffectNoSchedule}}
 	app := &v1beta2.SparkApplication{
-		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: n.namespace},
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
 		Spec: v1beta2.SparkApplicationSpec{
 			Type: v1beta2.ScalaApplicationType, SparkVersion: "4.0.1",
 			Image:               new("apache/spark:4.0.1"),
 			MainClass:           new("org.apache.spark.examples.SparkPi"),
 			MainApplicationFile: new("local:///opt/spark/examples/jars/spark-examples.jar"),
-			NodeSelector:        map[string]string{reserved: n.namespace},
+			NodeSelector:        map[string]string{reserved: pool},
 		},
 	}
 	app.Spec.Driver.ServiceAccount = new("spark")
