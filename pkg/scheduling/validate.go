@@ -105,6 +105,10 @@ func validateSupported(scheduling *v1beta2.SparkSchedulingSpec, path *field.Path
 		errs = append(errs, field.Forbidden(path.Child("admissionDeadlineSeconds"),
 			"needs schedulingPolicy.gang: only a gang waits to be placed as a whole"))
 	}
+	if s := scheduling.AdmissionDeadlineSeconds; s != nil && *s < 1 {
+		errs = append(errs, field.Invalid(path.Child("admissionDeadlineSeconds"), *s,
+			"must be at least 1 second; without the field the server's --gang-admission-deadline holds"))
+	}
 	return append(errs, validateClaims(scheduling, path)...)
 }
 

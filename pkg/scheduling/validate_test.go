@@ -154,6 +154,9 @@ func TestValidate(t *testing.T) {
 		{name: "deadline of a gang", edits: []edit{withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) {
 			s.AdmissionDeadlineSeconds = new(int64(900))
 		})}},
+		{name: "deadline that is none", edits: []edit{withScheduling(gangPolicy, func(s *v1beta2.SparkSchedulingSpec) {
+			s.AdmissionDeadlineSeconds = new(int64(0))
+		})}, want: []want{{field.ErrorTypeInvalid, "spec.scheduling.admissionDeadlineSeconds", "at least 1 second"}}},
 		{name: "deadline of what is no gang", edits: []edit{withScheduling(func(s *v1beta2.SparkSchedulingSpec) {
 			s.SchedulingPolicy = &sparkoperator.SchedulingPolicy{Basic: &sparkoperator.BasicSchedulingPolicy{}}
 			s.AdmissionDeadlineSeconds = new(int64(900))

@@ -76,6 +76,12 @@ func (a *Application) resolveExecutors(rep *report) {
 		s := a.conf[keyDynamicMin]
 		rep.invalid(s.path, s.value, "must not be more than the upper bound, %d (%s)", high, a.conf[keyDynamicMax].path)
 	}
+	if s, ok := a.conf[keyDynamicInitial]; ok {
+		// SchedulerBackendUtils fails the driver where the start is above the bound, and warns where it is below.
+		if n := a.conf.integer(keyDynamicInitial, 0, 0, math.MaxInt32, rep); n > high && low <= high {
+			rep.invalid(s.path, s.value, "must not be more than the upper bound, %d (%s)", high, a.conf[keyDynamicMax].path)
+		}
+	}
 	for _, key := range []string{keyDynamicMin, keyDynamicInitial, keyExecutorInstances} {
 		if n := a.conf.integer(key, 0, 0, math.MaxInt32, rep); n > a.Executors.Initial {
 			a.Executors.Initial, a.Executors.Path = n, a.conf[key].path

@@ -62,16 +62,16 @@ func (l *ledger) enter(table map[string]entry, what, key string, value any, path
 	if !l.spark && sameJSON(old.value, value) {
 		return false
 	}
-	other := "Spark itself"
+	other, remedy := "Spark itself", "choose another"
 	switch {
 	case path == nil && old.path == nil:
 		path = l.whole // neither was asked for by a field of its own
 	case path == nil:
 		path = old.path
 	case old.path != nil:
-		other = old.path.String()
+		other, remedy = old.path.String(), "remove one of them"
 	}
-	l.rep.invalid(path, key, "%s is also given by %s: remove one of them", what, other)
+	l.rep.invalid(path, key, "%s is also given by %s: %s", what, other, remedy)
 	return false
 }
 

@@ -127,7 +127,8 @@ func (a *Application) checkVolume(r *role, v *confVolume, rep *report) {
 	case volumeClaim:
 		required("claimName")
 		if v.options["claimName"] == onDemand && !v.makesClaim() {
-			rep.invalid(v.path, onDemand, "a claim on demand needs options.storageClass and options.sizeLimit")
+			required("storageClass")
+			required("sizeLimit")
 		}
 	}
 	if size, ok := v.options["sizeLimit"]; ok {

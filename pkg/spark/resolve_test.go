@@ -158,7 +158,10 @@ func TestResolveRefuses(t *testing.T) {
 		"hostPath without path": {withConf(volumes+"hostPath.a.mount.path", "/a"), field.ErrorTypeRequired, "spec.sparkConf[" + volumes + "hostPath.a.options.path]", ""},
 		"nfs without server":    {withConf(volumes+"nfs.a.mount.path", "/a", volumes+"nfs.a.options.path", "/b"), field.ErrorTypeRequired, "spec.sparkConf[" + volumes + "nfs.a.options.server]", ""},
 		"claim without a name":  {withConf(volumes+"persistentVolumeClaim.a.mount.path", "/a"), field.ErrorTypeRequired, "spec.sparkConf[" + volumes + "persistentVolumeClaim.a.options.claimName]", ""},
-		"claim on demand":       {withConf(volumes+"persistentVolumeClaim.a.mount.path", "/a", volumes+"persistentVolumeClaim.a.options.claimName", "OnDemand"), field.ErrorTypeInvalid, "spec.sparkConf[" + volumes + "persistentVolumeClaim.a.mount.path]", "storageClass"},
+		"claim on demand":       {withConf(volumes+"persistentVolumeClaim.a.mount.path", "/a", volumes+"persistentVolumeClaim.a.options.claimName", "OnDemand"), field.ErrorTypeRequired, "spec.sparkConf[" + volumes + "persistentVolumeClaim.a.options.storageClass]", ""},
+		"more executors at the start than at any time": {func(app *v1beta2.SparkApplication) {
+			app.Spec.DynamicAllocation = &v1beta2.DynamicAllocation{Enabled: true, InitialExecutors: new(int32(9)), MaxExecutors: new(int32(2))}
+		}, field.ErrorTypeInvalid, "spec.dynamicAllocation.initialExecutors", "the upper bound, 2"},
 		"size of a volume":      {withConf(volumes+"emptyDir.a.mount.path", "/a", volumes+"emptyDir.a.options.sizeLimit", "500"), field.ErrorTypeInvalid, "spec.sparkConf[" + volumes + "emptyDir.a.mount.path]", "1024"},
 		"two types, one name":   {withConf(volumes+"emptyDir.a.mount.path", "/a", volumes+"hostPath.a.mount.path", "/b", volumes+"hostPath.a.options.path", "/c"), field.ErrorTypeInvalid, "spec.sparkConf[" + volumes + "hostPath.a.mount.path]", "also given by"},
 		"two volumes, one path": {withConf(volumes+"emptyDir.a.mount.path", "/a", volumes+"emptyDir.b.mount.path", "/a"), field.ErrorTypeInvalid, "spec.sparkConf[" + volumes + "emptyDir.b.mount.path]", "also given by"},

@@ -26,6 +26,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
 
 // serviceTypes are the types that a Service may have.
@@ -108,6 +109,9 @@ func validateDriverIngressOptions(options []v1beta2.DriverIngressConfiguration, 
 			errs = append(errs, field.Duplicate(optionPath.Child("ingressURLFormat"), url))
 		default:
 			urls[url] = true
+			if err := spark.CheckIngressURLFormat(url); err != nil {
+				errs = append(errs, field.Invalid(optionPath.Child("ingressURLFormat"), url, err.Error()))
+			}
 		}
 		errs = append(errs, validateService(option.ServicePort, option.ServiceType, optionPath)...)
 	}

@@ -101,6 +101,9 @@ func TestValidateSparkApplication(t *testing.T) {
 			{field.ErrorTypeRequired, "spec.driverIngressOptions[0].servicePort", ""},
 			{field.ErrorTypeRequired, "spec.driverIngressOptions[0].ingressURLFormat", ""},
 		}},
+		{name: "a URL that can't be one", edit: ingress(
+			sparkoperator.DriverIngressConfiguration{ServicePort: new(int32(8080)), IngressURLFormat: "{{$appName"},
+		), want: []want{{field.ErrorTypeInvalid, "spec.driverIngressOptions[0].ingressURLFormat", ""}}},
 		{name: "repeated ingress options", edit: ingress(
 			sparkoperator.DriverIngressConfiguration{ServicePort: new(int32(8080)), IngressURLFormat: "a"},
 			sparkoperator.DriverIngressConfiguration{ServicePort: new(int32(8080)), IngressURLFormat: "a"},
