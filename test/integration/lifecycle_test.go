@@ -52,6 +52,9 @@ func TestApplicationWithoutScheduling(t *testing.T) {
 			assert.Equal(c, v1beta2.ExecutorCounts{Completed: 2}, *counts)
 		}
 	})
+	n.until("the driver pod alone is kept, for its log", func(c *assert.CollectT) {
+		assert.ElementsMatch(c, []string{"sparkapplication.sparkoperator.k8s.io/pi", "pod/pi-driver"}, n.leftovers())
+	})
 	events, err := n.AuditEvents(func(e *auditv1.Event) bool {
 		return e.ObjectRef != nil && e.ObjectRef.APIGroup == "scheduling.k8s.io" && e.ObjectRef.Namespace == n.namespace
 	})

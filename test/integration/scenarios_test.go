@@ -377,15 +377,16 @@ func (l *life) executorsRun() bool {
 // completed says that the application has completed and that nothing of it runs or gathers any more.
 func (l *life) completed() bool { return l.ended(v1beta2.ApplicationStateCompleted, 1) }
 
-// ended says that the application has ended after so many runs at least, and that all of its executors are accounted for
-// and gone.
+// ended says that the application has ended after so many runs at least, that all of its executors are accounted for and
+// gone, and that nothing but the driver pod is kept.
 func (l *life) ended(in v1beta2.ApplicationStateType, runs int32) bool {
 	app := l.app()
 	if app == nil || app.Status.AppState.State != in || app.Status.ExecutorCounts == nil || app.Status.ExecutionAttempts < runs {
 		return false
 	}
 	counts := app.Status.ExecutorCounts
-	return counts.Pending+counts.Running+counts.Unknown == 0 && l.executorsAreGone() && len(l.witness.groups(l.namespace)) == 0
+	return counts.Pending+counts.Running+counts.Unknown == 0 && l.executorsAreGone() && len(l.witness.groups(l.namespace)) == 0 &&
+		l.configMap() == nil
 }
 
 func (l *life) executorsAreGone() bool { return len(l.witness.pods(l.namespace, "executor")) == 0 }

@@ -109,6 +109,9 @@ func (a *applier) apply(ctx context.Context, s *Snapshot, plan *Plan) (outcome, 
 	if err := a.deleteAll(ctx, m, next, plan.Delete); err != nil {
 		return outcome{}, err
 	}
+	if err := a.deleteObjects(ctx, next.Application, plan.DeleteObjects); err != nil {
+		return outcome{}, err
+	}
 	result.snapshot = next
 	if written != nil && looksAgain(written.Status.AppState.State) {
 		result.again, result.requeueAfter = false, time.Millisecond

@@ -115,10 +115,34 @@ func (a *applier) clearSubmission(ctx context.Context, app *v1beta2.SparkApplica
 	if submissionID == "" {
 		return nil
 	}
-	options := metav1.ListOptions{LabelSelector: labels.Set{
+	if err := a.deleteObjects(ctx, app, submissionID); err != nil {
+		return err
+	}
+	claims, err := a.kube.CoreV1().PersistentVolumeClaims(app.Namespace).List(ctx, ofAttempt(app, submissionID))
+	if err != nil {
+		return fmt.Errorf("list the PersistentVolumeClaims of an attempt: %w", err)
+	}
+	for i := range claims.Items {
+		if err := a.deleteOwned(ctx, app, &claims.Items[i], a.kube.CoreV1().PersistentVolumeClaims(app.Namespace)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func ofAttempt(app *v1beta2.SparkApplication, submissionID string) metav1.ListOptions {
+	return metav1.ListOptions{LabelSelector: labels.Set{
 		spark.LabelAppName:      app.Name,
 		spark.LabelSubmissionID: submissionID,
 	}.String()}
+}
+
+// deleteObjects deletes the ConfigMap and the Service of an attempt.
+func (a *applier) deleteObjects(ctx context.Context, app *v1beta2.SparkApplication, submissionID string) error {
+	if submissionID == "" {
+		return nil
+	}
+	options := ofAttempt(app, submissionID)
 	core := a.kube.CoreV1()
 	configMaps, err := core.ConfigMaps(app.Namespace).List(ctx, options)
 	if err != nil {
@@ -135,15 +159,6 @@ func (a *applier) clearSubmission(ctx context.Context, app *v1beta2.SparkApplica
 	}
 	for i := range services.Items {
 		if err := a.deleteOwned(ctx, app, &services.Items[i], core.Services(app.Namespace)); err != nil {
-			return err
-		}
-	}
-	claims, err := core.PersistentVolumeClaims(app.Namespace).List(ctx, options)
-	if err != nil {
-		return fmt.Errorf("list the PersistentVolumeClaims of an attempt: %w", err)
-	}
-	for i := range claims.Items {
-		if err := a.deleteOwned(ctx, app, &claims.Items[i], core.PersistentVolumeClaims(app.Namespace)); err != nil {
 			return err
 		}
 	}

@@ -161,11 +161,13 @@ func requireMembership(submission *scheduling.Submission, podGroup string) error
 	return nil
 }
 
+const kindPod = "pod"
+
 // createDriver creates the driver pod. The answer is remembered, because a cache shows the pod later.
 func (a *applier) createDriver(ctx context.Context, m *memory, s *Snapshot, driver *corev1.Pod) error {
 	app := s.Application
 	m.driverUntried = ""
-	got, created, err := createOrAdopt(ctx, a, app, writeDriver, "pod", driver, a.kube.CoreV1().Pods(app.Namespace))
+	got, created, err := createOrAdopt(ctx, a, app, writeDriver, kindPod, driver, a.kube.CoreV1().Pods(app.Namespace))
 	if err != nil {
 		return err
 	}
@@ -224,5 +226,9 @@ func adoptable(app *v1beta2.SparkApplication, kind string, got metav1.Object) er
 	if owner != nil && owner.Kind == "SparkApplication" && owner.Name == app.Name {
 		return waiting(fmt.Sprintf("the %s %s of a deleted SparkApplication of the same name has not been removed yet", kind, got.GetName()))
 	}
-	return refused(ReasonObjectConflict, fmt.Sprintf("%s %s exists and does not belong to this application", kind, got.GetName()))
+	remedy := "delete it"
+	if kind == kindPod {
+		remedy = "delete it, or give the driver another name by spec.driver.podName"
+	}
+	return refused(ReasonObjectConflict, fmt.Sprintf("%s %s exists and does not belong to this application: %s", kind, got.GetName(), remedy))
 }

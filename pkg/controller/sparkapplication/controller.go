@@ -27,6 +27,7 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/klog/v2"
 
+	"github.com/spark-apiserver/spark-apiserver/pkg/controller/tell"
 	"github.com/spark-apiserver/spark-apiserver/pkg/controller/workers"
 	"github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned/scheme"
 )
@@ -57,7 +58,7 @@ func New(ctx context.Context, o Options) (*Controller, error) {
 		options:     o,
 		queue:       newQueue(o.Clock),
 		memories:    newMemories(),
-		broadcaster: events.NewBroadcaster(&events.EventSinkImpl{Interface: o.KubeClient.EventsV1()}),
+		broadcaster: tell.NewBroadcaster(o.KubeClient),
 	}
 	observer, err := newObserver(o, c.memories, c.queue)
 	if err != nil {

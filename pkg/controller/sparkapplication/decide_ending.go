@@ -106,11 +106,16 @@ func (d *decision) endFailed(reason string) {
 	d.enter(v1beta2.ApplicationStateFailed, eventApplicationFailed(d.app, message))
 }
 
-// decideEnded keeps an ended application tidy until its time to live is over. The driver pod and its ConfigMap and
-// Service stay, for the driver's log.
+// decideEnded keeps an ended application tidy until its time to live is over. The driver pod stays, for its log; what it
+// was started with is of no use any more (kubeflow/spark-operator#1596).
 func (d *decision) decideEnded() {
 	d.followExecutors()
-	d.cleanUp()
+	if d.cleanUp() && d.ObjectsLeft {
+		d.plan.DeleteObjects = d.status.SubmissionID
+	}
+	if d.LookAgain > 0 {
+		d.plan.requeueAfter(d.LookAgain)
+	}
 	ttl, limited := d.timeToLive()
 	if !limited || d.status.TerminationTime.IsZero() {
 		d.rule(RuleEnded)

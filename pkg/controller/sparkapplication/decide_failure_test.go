@@ -176,7 +176,11 @@ func failureCases() map[string]decideCase {
 		},
 		"a driver whose node was removed (apache/spark-kubernetes-operator#863)": {
 			snapshot: snapshotOf(inState(running), withDriver(corev1.PodFailed, disrupted("DeletionByPodGC", "node not found"))),
-			rule:     RuleDriverFailed, state: failing, running: ReasonDriverNodeLost, check: counts(theirs),
+			rule:     RuleDriverFailed, state: failing, running: ReasonDriverNodeLost,
+			check: func(t *testing.T, plan Plan) {
+				counts(theirs)(t, plan)
+				assert.Contains(t, plan.Status.AppState.ErrorMessage, "node not found")
+			},
 		},
 		"a driver that was preempted and exits": {
 			snapshot: snapshotOf(inState(running), withDriver(corev1.PodFailed, terminating, disrupted("PreemptionByScheduler", "preempted"), killed("Error", 143))),

@@ -228,6 +228,24 @@ func retryCases() map[string]decideCase {
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateFailed), withDriver(corev1.PodFailed), endedFor(1000*time.Hour, run(1))),
 			rule:     RuleEnded, state: v1beta2.ApplicationStateFailed,
 		},
+		"what an ended attempt was started with is removed": {
+			snapshot: snapshotOf(inState(v1beta2.ApplicationStateCompleted), withDriver(corev1.PodSucceeded), func(s *Snapshot) { s.ObjectsLeft = true }),
+			rule:     RuleEnded, state: v1beta2.ApplicationStateCompleted,
+			check: func(t *testing.T, plan Plan) {
+				assert.Equal(t, testSubmission, plan.DeleteObjects)
+				assert.Empty(t, plan.Delete, "the driver pod stays for its log")
+			},
+		},
+		"but not while its executors live": {
+			snapshot: snapshotOf(inState(v1beta2.ApplicationStateCompleted), withDriver(corev1.PodSucceeded),
+				withExecutor(1, "", corev1.PodRunning, "node"), func(s *Snapshot) { s.ObjectsLeft = true }),
+			rule: RuleEnded, state: v1beta2.ApplicationStateCompleted, requeue: true, deletes: []string{"pi-exec-1"},
+			check: func(t *testing.T, plan Plan) { assert.Empty(t, plan.DeleteObjects) },
+		},
+		"it is looked for again while nobody knows": {
+			snapshot: snapshotOf(inState(v1beta2.ApplicationStateCompleted), withDriver(corev1.PodSucceeded), func(s *Snapshot) { s.LookAgain = time.Second }),
+			rule:     RuleEnded, state: v1beta2.ApplicationStateCompleted, requeue: true,
+		},
 		"the server's time to live holds for those without": {
 			snapshot: snapshotOf(inState(v1beta2.ApplicationStateFailed), withDriver(corev1.PodFailed), endedFor(time.Hour, run(1)), settings(func(s *Settings) { s.FailedTimeToLive = time.Hour })),
 			rule:     RuleTimeToLiveOver, state: v1beta2.ApplicationStateFailed,

@@ -120,7 +120,7 @@ func (s *driverStatus) end(pod *corev1.Pod, terminated *corev1.ContainerStateTer
 	}
 	if d := disruptionOf(pod); d != nil {
 		s.reason, s.kind = d.reason, d.kind
-		if terminated != nil {
+		if terminated != nil || pod.Status.Reason == "" {
 			s.message += "; " + d.text
 		}
 		return

@@ -248,6 +248,7 @@ func (o *observer) snapshot(ctx context.Context, key types.NamespacedName) (*Sna
 	}
 	o.observeVolumes(ctx, m, s)
 	o.objects.observe(m, s, o.clock.Now())
+	o.objects.observeLeft(s)
 	choice := scheduling.Choose(&app.Spec, field.NewPath("spec"))
 	if choice.Native() {
 		s.MissingGate = o.missingGate(app)

@@ -103,6 +103,18 @@ func (s *Snapshot) waitForObjects(m *memory, now time.Time) {
 	}
 }
 
+// observeLeft says whether the ConfigMap or the Service of an attempt that has ended is still there.
+func (o *ownedObjects) observeLeft(s *Snapshot) {
+	status := &s.Application.Status
+	switch {
+	case o == nil || status.SubmissionID == "" || !ended(s.Application):
+	case !o.configMaps.HasSynced() || !o.services.HasSynced():
+		s.lookAgain(objectsPatience)
+	default:
+		s.ObjectsLeft = o.count(o.configMaps, status.SubmissionID)+o.count(o.services, status.SubmissionID) > 0
+	}
+}
+
 // absent says whether no cache shows the ConfigMap or the Service of a living driver.
 func (o *ownedObjects) absent(s *Snapshot) bool {
 	driver := s.Driver

@@ -21,11 +21,13 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/metadata/fake"
 	"k8s.io/client-go/tools/cache"
 
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 )
 
@@ -79,4 +81,42 @@ func TestRemovedObjectsOfARunningDriverAreMadeAgain(t *testing.T) {
 	_, err = w.kube.Tracker().Get(configMapsResource, testKey.Namespace, submission.Objects.ConfigMap.Name)
 	require.NoError(t, err)
 	assert.Equal(t, 1, w.count("create pods"))
+}
+
+// What a completed driver was started with is removed, and what it was not started with is left alone.
+func TestObjectsOfAnEndedAttemptAreRemoved(t *testing.T) {
+	w := newWorld(t, newApp())
+	w.settle()
+	w.runDriver()
+	w.settle()
+	w.endDriver(0)
+	w.settle()
+	require.Equal(t, v1beta2.ApplicationStateCompleted, w.state())
+	configMaps := func() int {
+		list, err := w.kube.CoreV1().ConfigMaps(testKey.Namespace).List(w.ctx, metav1.ListOptions{})
+		require.NoError(t, err)
+		return len(list.Items)
+	}
+	require.Equal(t, 1, configMaps())
+	_, err := w.kube.CoreV1().ConfigMaps(testKey.Namespace).Create(w.ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Name: "of-somebody-else", Namespace: testKey.Namespace,
+		Labels: map[string]string{spark.LabelAppName: testKey.Name, spark.LabelSubmissionID: w.app().Status.SubmissionID},
+	}}, metav1.CreateOptions{})
+	require.NoError(t, err)
+
+	w.sync()
+	s, err := w.c.observer.snapshot(w.ctx, testKey)
+	require.NoError(t, err)
+	require.False(t, s.ObjectsLeft, "nothing is watched here")
+	s.ObjectsLeft = true
+	plan := Decide(s, w.clock.Now())
+	_, err = w.c.applier.apply(w.ctx, s, &plan)
+	require.NoError(t, err)
+	assert.Equal(t, 1, configMaps())
+	_, err = w.kube.CoreV1().ConfigMaps(testKey.Namespace).Get(w.ctx, "of-somebody-else", metav1.GetOptions{})
+	require.NoError(t, err)
+	services, err := w.kube.CoreV1().Services(testKey.Namespace).List(w.ctx, metav1.ListOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, services.Items)
+	assert.NotNil(t, w.driver())
 }

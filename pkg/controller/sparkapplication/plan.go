@@ -89,6 +89,8 @@ type Plan struct {
 	Ensure []Step
 	// Delete is deleted last.
 	Delete []Deletion
+	// DeleteObjects is the submission ID of an attempt whose ConfigMap and Service are deleted then. Empty for none.
+	DeleteObjects string
 	// DeleteApplication deletes the application itself, because its time to live is over.
 	DeleteApplication bool
 	// RequeueAfter is when to look again although nothing has happened. Zero for never.

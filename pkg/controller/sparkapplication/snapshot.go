@@ -58,6 +58,8 @@ type Snapshot struct {
 	LookAgain time.Duration
 	// ObjectsMissing says that the ConfigMap or the Service of a living driver is not there.
 	ObjectsMissing bool
+	// ObjectsLeft says that the ConfigMap or the Service of an attempt that has ended is still there.
+	ObjectsLeft bool
 	// Queue is the place of an application that must wait for its turn to have a driver. Nil if it need not.
 	Queue *Place
 	// OtherDrivers are driver pods of this application that belong to other attempts.
