@@ -23,9 +23,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -47,12 +49,15 @@ type Binaries struct {
 // Path returns the executable of a program.
 func (b *Binaries) Path(p Program) string { return filepath.Join(b.Dir, string(p)) }
 
-// upstreamPrograms in the order of building: what takes longest comes first, so that the rest finds its packages built.
-var upstreamPrograms = []struct {
+// upstreamProgram is what is built of a nested module.
+type upstreamProgram struct {
 	program    Program
 	pkg        string
 	kubernetes bool
-}{
+}
+
+// upstreamPrograms in the order of building: what takes longest comes first, so that the rest finds its packages built.
+var upstreamPrograms = []upstreamProgram{
 	{KubeAPIServer, "k8s.io/kubernetes/cmd/kube-apiserver", true},
 	{KubeControllerManager, "k8s.io/kubernetes/cmd/kube-controller-manager", true},
 	{KubeScheduler, "k8s.io/kubernetes/cmd/kube-scheduler", true},
@@ -61,23 +66,53 @@ var upstreamPrograms = []struct {
 	{Kwok, "sigs.k8s.io/kwok/cmd/kwok", false},
 }
 
+// nodePrograms are what a real node needs beside them; nothing else waits for their building.
+var (
+	nodePrograms = []upstreamProgram{
+		{Kubelet, "k8s.io/kubernetes/cmd/kubelet", true},
+		{KubeProxy, "k8s.io/kubernetes/cmd/kube-proxy", true},
+	}
+	dnsPrograms = []upstreamProgram{{CoreDNS, ".", false}}
+)
+
 // EnsureBinaries builds the programs that aren't in the cache yet. The cache is .cache/bin in the checkout, or
 // $SPARK_TEST_CLUSTER_CACHE; in it, a folder per version of go.mod, go.sum, compiler and flags. A cold build takes
 // about ten minutes on two cores and downloads modules; progress tells of it. It is safe to call from several processes
 // at once: one builds, the others wait.
 func EnsureBinaries(ctx context.Context, progress io.Writer) (*Binaries, error) {
+	return ensure(ctx, progress, binariesModule, upstreamPrograms)
+}
+
+// EnsureNodeBinaries builds, in the same way, the programs of a control plane and of a real node: kubelet and kube-proxy,
+// which are in the same folder as the others, and CoreDNS, whose path is returned.
+func EnsureNodeBinaries(ctx context.Context, progress io.Writer) (_ *Binaries, coreDNS string, err error) {
+	b, err := ensure(ctx, progress, binariesModule, slices.Concat(upstreamPrograms, nodePrograms))
+	if err != nil {
+		return nil, "", err
+	}
+	dns, err := ensure(ctx, progress, filepath.Join(binariesModule, "coredns"), dnsPrograms)
+	if err != nil {
+		return nil, "", err
+	}
+	return b, dns.Path(CoreDNS), nil
+}
+
+// binariesModule is the nested module of most upstream programs, in the checkout.
+var binariesModule = filepath.Join("test", "cluster", "binaries")
+
+func ensure(ctx context.Context, progress io.Writer, nested string, programs []upstreamProgram) (*Binaries, error) {
 	root, err := repoRoot()
 	if err != nil {
 		return nil, err
 	}
 	cache := cacheDir(root)
-	module := filepath.Join(root, "test", "cluster", "binaries")
+	module := filepath.Join(root, nested)
 	stamp, err := buildStamp(ctx, module)
 	if err != nil {
 		return nil, err
 	}
 	b := &Binaries{Dir: filepath.Join(cache, stamp), RepoRoot: root}
-	if len(b.missing()) == 0 {
+	if len(b.missing(programs)) == 0 {
 		return b, nil
 	}
 	if err := os.MkdirAll(b.Dir, 0o755); err != nil {
@@ -90,12 +125,12 @@ func EnsureBinaries(ctx context.Context, progress io.Writer) (*Binaries, error) 
 		return nil, err
 	}
 	defer unlock()
-	missing := b.missing()
+	missing := b.missing(programs)
 	if len(missing) > 0 {
-		fmt.Fprintf(progress, "test cluster: building %d upstream programs into %s (about ten minutes with a cold build cache, later starts reuse them)\n", len(missing), b.Dir)
+		fmt.Fprintf(progress, "test cluster: building %d upstream programs into %s (minutes with a cold build cache, later starts reuse them)\n", len(missing), b.Dir)
 	}
 	for i, m := range missing {
-		step := newStep(progress, fmt.Sprintf("building %s (%d of %d)", m, i+1, len(missing)))
+		step := newStep(progress, fmt.Sprintf("building %s (%d of %d)", m.program, i+1, len(missing)))
 		err := b.build(ctx, module, m)
 		step.done(err)
 		if err != nil {
@@ -105,11 +140,11 @@ func EnsureBinaries(ctx context.Context, progress io.Writer) (*Binaries, error) 
 	return b, nil
 }
 
-func (b *Binaries) missing() []Program {
-	var missing []Program
-	for _, u := range upstreamPrograms {
+func (b *Binaries) missing(programs []upstreamProgram) []upstreamProgram {
+	var missing []upstreamProgram
+	for _, u := range programs {
 		if _, err := os.Stat(b.Path(u.program)); err != nil {
-			missing = append(missing, u.program)
+			missing = append(missing, u)
 		}
 	}
 	return missing
@@ -117,22 +152,16 @@ func (b *Binaries) missing() []Program {
 
 // build compiles one program beside its final place and moves it there, so that an interrupted build leaves nothing
 // that looks complete.
-func (b *Binaries) build(ctx context.Context, module string, p Program) error {
-	for _, u := range upstreamPrograms {
-		if u.program != p {
-			continue
-		}
-		partial := b.Path(p) + ".partial"
-		cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", ldflags(u.kubernetes), "-o", partial, u.pkg)
-		cmd.Dir = module
-		// A workspace or flags of the caller (-race, -mod=vendor, tags) are about the caller's module.
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
-		if out, err := cmd.CombinedOutput(); err != nil {
-			return fmt.Errorf("building %s: %w\n%s", u.pkg, err, tail(string(out), 30))
-		}
-		return os.Rename(partial, b.Path(p))
+func (b *Binaries) build(ctx context.Context, module string, u upstreamProgram) error {
+	partial := b.Path(u.program) + ".partial"
+	cmd := exec.CommandContext(ctx, "go", "build", "-ldflags", ldflags(u.kubernetes), "-o", partial, u.pkg)
+	cmd.Dir = module
+	// A workspace or flags of the caller (-race, -mod=vendor, tags) are about the caller's module.
+	cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("building %s: %w\n%s", u.program, err, tail(string(out), 30))
 	}
-	return fmt.Errorf("no upstream program is called %q", p)
+	return os.Rename(partial, b.Path(u.program))
 }
 
 // ldflags stamp the Kubernetes programs with the version that they were built from, else they call themselves v0.0.0,
@@ -150,8 +179,11 @@ func ldflags(kubernetes bool) string {
 
 func buildStamp(ctx context.Context, module string) (string, error) {
 	h := sha256.New()
-	for _, name := range []string{"go.mod", "go.sum"} {
+	for _, name := range []string{"go.mod", "go.sum", "main.go"} {
 		content, err := os.ReadFile(filepath.Join(module, name))
+		if name == "main.go" && errors.Is(err, fs.ErrNotExist) {
+			continue // only the module of a program that we compose has one
+		}
 		if err != nil {
 			return "", fmt.Errorf("reading the versions of the test programs: %w", err)
 		}

@@ -37,6 +37,9 @@ const (
 	KubeScheduler         Program = "kube-scheduler"
 	Kubectl               Program = "kubectl"
 	Kwok                  Program = "kwok"
+	Kubelet               Program = "kubelet"
+	KubeProxy             Program = "kube-proxy"
+	CoreDNS               Program = "coredns"
 	SparkAPIServer        Program = "spark-apiserver"
 	SimulatedDriver       Program = "simulated-spark-driver"
 )
