@@ -87,7 +87,11 @@ test-unit: ## Run unit tests with the race detector. Nothing but Go is needed.
 .PHONY: test-integration
 test-integration: build cluster-binaries ## Run the tests that use the real control plane.
 	@# With the tag, controllers inside the test can be stopped at every write.
-	hack/go-test.sh $(CACHE)/logs/integration.log -timeout 40m -tags faultpoints $(GO_TEST_FLAGS) ./test/...
+	hack/go-test.sh $(CACHE)/logs/integration.log -timeout 40m -tags faultpoints $(GO_TEST_FLAGS) $$(go list ./test/... | grep -v '/test/e2e$$')
+
+.PHONY: e2e
+e2e: ## Run real Spark in real containers on a real node. Needs Linux and root; installs what it lacks.
+	hack/go-test.sh $(CACHE)/logs/e2e.log -count=1 -timeout 60m $(GO_TEST_FLAGS) ./test/e2e
 
 $(TOOLS)/golangci-lint:
 	@echo "installing golangci-lint $(GOLANGCI_LINT_VERSION) (about a minute when cold)"

@@ -1,0 +1,20 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+// Package e2e runs real Spark, in real containers on a real node (package realnode), with our server deployed from
+// artifacts/ as a pod behind its Service and APIService. It needs Linux and root, and skips where that isn't so, but for
+// CI, where it fails. `make e2e` runs it.
+package e2e
