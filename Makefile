@@ -27,9 +27,14 @@ help: ## Show this list.
 quickstart: build ## Start a control plane with simulated nodes and show a gang being scheduled. QUICKSTART_KUBECONFIG=FILE QUICKSTART_IMAGE=NAME uses a 1.37 cluster of yours.
 	@hack/quickstart.sh up
 
+.PHONY: quickstart-spark
+quickstart-spark: ## The same with real Spark on a real node. Needs Linux and root; installs what it lacks.
+	@hack/quickstart-spark.sh up
+
 .PHONY: quickstart-down
-quickstart-down: ## Stop what `make quickstart` left running.
+quickstart-down: ## Stop what `make quickstart` and `make quickstart-spark` left running.
 	@hack/quickstart.sh down
+	@hack/quickstart-spark.sh down
 
 ##@ Build
 
