@@ -28,7 +28,7 @@ import (
 
 // Convert_url_Values_To_v1beta2_SparkApplicationLogOptions reads query parameters. What is generated for it accepts any
 // word for a boolean and doesn't say which parameter a number that is none belongs to; so both are looked at before.
-func Convert_url_Values_To_v1beta2_SparkApplicationLogOptions(in *url.Values, out *SparkApplicationLogOptions, s conversion.Scope) error { //nolint:staticcheck // the name that conversion-gen looks for
+func Convert_url_Values_To_v1beta2_SparkApplicationLogOptions(in *url.Values, out *SparkApplicationLogOptions, s conversion.Scope) error {
 	for _, name := range []string{"executor", "sinceSeconds", "tailLines", "limitBytes"} {
 		if value := in.Get(name); value != "" {
 			if _, err := strconv.ParseInt(value, 10, 64); err != nil {
