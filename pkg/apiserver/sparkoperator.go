@@ -44,6 +44,7 @@ func (c CompletedConfig) sparkOperatorGroup() (*genericapiserver.APIGroupInfo, e
 	}
 	pods := &sparkpods.Finder{Client: c.extra.PodClient, AllowLoopback: c.extra.AllowLoopbackPodIPs}
 	group := genericapiserver.NewDefaultAPIGroupInfo(sparkoperator.GroupName, Scheme, ParameterCodec, Codecs)
+	group.NegotiatedSerializer = requestSerializer{Codecs}
 	group.VersionedResourcesStorageMap[v1beta2.SchemeGroupVersion.Version] = map[string]rest.Storage{
 		"sparkapplications":                 applications.SparkApplication,
 		"sparkapplications/status":          applications.Status,

@@ -82,8 +82,8 @@ func TestResolveRefuses(t *testing.T) {
 		"min above max": {edit(func(s *v1beta2.SparkApplicationSpec) {
 			s.DynamicAllocation = &v1beta2.DynamicAllocation{Enabled: true, MinExecutors: new(int32(3)), MaxExecutors: new(int32(2))}
 		}), field.ErrorTypeInvalid, "spec.dynamicAllocation.minExecutors", "upper bound, 2"},
-		"template type":            {driverTemplate(`{"spec":{"hostNetwork":"yes"}}`), field.ErrorTypeInvalid, "spec.driver.template.spec.hostNetwork", "pod template"},
-		"template is a list":       {executorTemplateOf(`[]`), field.ErrorTypeInvalid, "spec.executor.template", "pod template"},
+		"template type":            {driverTemplate(`{"spec":{"hostNetwork":"yes"}}`), field.ErrorTypeInvalid, "spec.driver.template.spec.hostNetwork", "must be true or false"},
+		"template is a list":       {executorTemplateOf(`[]`), field.ErrorTypeInvalid, "spec.executor.template", "must be an object"},
 		"template is no JSON":      {executorTemplateOf(`{`), field.ErrorTypeInvalid, "spec.executor.template", "pod template"},
 		"volume twice in template": {driverTemplate(`{"spec":{"volumes":[{"name":"a"},{"name":"a"}]}}`), field.ErrorTypeDuplicate, "spec.driver.template.spec.volumes[1].name", ""},
 		"volume given twice": {func(app *v1beta2.SparkApplication) {

@@ -18,7 +18,7 @@ package spark
 
 import (
 	"encoding/json"
-	"errors"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -27,6 +27,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/typecheck"
 )
 
 // template is a pod template that the user gave.
@@ -81,6 +83,12 @@ func decodeTemplate(raw *runtime.RawExtension, path *field.Path, unknown string,
 	if len(encoded) == 0 || string(encoded) == "null" {
 		return t
 	}
+	if wrong := typecheck.Errors(encoded, reflect.TypeFor[corev1.PodTemplateSpec](), path); len(wrong) > 0 {
+		for _, err := range wrong {
+			rep.err(err)
+		}
+		return t
+	}
 	var object map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(encoded, &object); err != nil {
 		rep.invalid(path, brief(encoded), "must be a pod template: %v", err)
@@ -88,13 +96,7 @@ func decodeTemplate(raw *runtime.RawExtension, path *field.Path, unknown string,
 	}
 	problems, err := kjson.UnmarshalStrict(encoded, &corev1.PodTemplateSpec{})
 	if err != nil {
-		at := path
-		if wrong, ok := errors.AsType[*json.UnmarshalTypeError](err); ok && wrong.Field != "" {
-			for name := range strings.SplitSeq(wrong.Field, ".") {
-				at = at.Child(name)
-			}
-		}
-		rep.invalid(at, brief(encoded), "must be a pod template: %v", err)
+		rep.invalid(path, brief(encoded), "must be a pod template: %v", err)
 		return t
 	}
 	for _, problem := range problems {

@@ -223,7 +223,7 @@ func TestErrorsCarryFieldPaths(t *testing.T) {
 		"name":                            {"name: pi", "name: Pi", nil, "metadata.name: Invalid value: \"Pi\""},
 		"label":                           {"name: pi", "name: pi\n  labels: {a: 'b c'}", nil, "metadata.labels: Invalid value: \"b c\""},
 		"namespace":                       {"name: pi", "name: pi\n  namespace: here", []string{"-n", "there"}, "metadata.namespace: the manifest says \"here\" and --namespace says \"there\""},
-		"wrong type":                      {"driver: {}", "driver: {cores: one}", nil, "sparkapplication \"pi\": spec.driver.cores: a string can't be read as int32"},
+		"wrong type":                      {"driver: {}", "driver: {cores: one}", nil, "sparkapplication \"pi\": spec.driver.cores: Invalid value: \"one\": must be an integer"},
 		"native scheduling, gate off":     {"driver: {}", "driver: {}\n  scheduling: {}", []string{"--feature-gates=SparkApplicationWorkloadAwareScheduling=false"}, "spec.scheduling: Forbidden"},
 		"what this release doesn't do":    {"driver: {}", "driver: {}\n  scheduling: {priorityClassName: high}", nil, "spec.scheduling.priorityClassName: Forbidden"},
 		"the size of a gang is computed":  {"driver: {}", "driver: {}\n  scheduling: {schedulingPolicy: {gang: {minCount: 2}}}", nil, "spec.scheduling.schedulingPolicy.gang.minCount"},
@@ -372,7 +372,7 @@ func TestSchedules(t *testing.T) {
 		"a tag":                 {"  timeZone:", "  concurrencyPolicy: Queue\n  timeZone:", "spec.concurrencyPolicy: Unsupported value"},
 		"a tag of the template": {"sparkVersion:", "type: Cobol\n    sparkVersion:", "spec.template.type: Unsupported value"},
 		"the template":          {"driver: {}", "driver: {memory: lots}", "spec.template.driver.memory: Invalid value"},
-		"a wrong type":          {"driver: {}", "driver: {cores: one}", "spec.template.driver.cores: a string can't be read as int32"},
+		"a wrong type":          {"driver: {}", "driver: {cores: one}", "spec.template.driver.cores: Invalid value: \"one\": must be an integer"},
 	} {
 		_, stderr, err = run(t, strings.Replace(scheduled, test.replace, test.by, 1), "-f", "-")
 		require.EqualError(t, err, "0 rendered, 1 not", name)

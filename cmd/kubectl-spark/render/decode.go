@@ -31,6 +31,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/install"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/typecheck"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 )
 
@@ -114,7 +115,11 @@ func decodeJSON(scheme *runtime.Scheme, data []byte, strictErrors []error) ([]it
 	if strict, ok := runtime.AsStrictDecodingError(err); ok {
 		strictErrors = append(strictErrors, strict.Errors()...)
 	} else if err != nil {
-		return nil, fmt.Errorf("%s %q: %w", strings.ToLower(gvk.Kind), h.Metadata.Name, readable(err))
+		into := reflect.TypeFor[v1beta2.SparkApplication]()
+		if gvk.Kind == scheduledKind {
+			into = reflect.TypeFor[v1beta2.ScheduledSparkApplication]()
+		}
+		return nil, fmt.Errorf("%s %q: %w", strings.ToLower(gvk.Kind), h.Metadata.Name, typecheck.Explain(err, data, into))
 	}
 	decoded := item{kind: gvk, name: h.Metadata.Name, strictErrors: strictErrors}
 	switch object := object.(type) {
@@ -126,15 +131,4 @@ func decodeJSON(scheme *runtime.Scheme, data []byte, strictErrors []error) ([]it
 		return nil, fmt.Errorf("decoded as %T", object)
 	}
 	return []item{decoded}, nil
-}
-
-// readable says where a value of the wrong type is by the names that the manifest has. Go's own message has the names of
-// Go's types in it.
-func readable(err error) error {
-	wrong, ok := errors.AsType[*json.UnmarshalTypeError](err)
-	if !ok {
-		return err
-	}
-	path := strings.ReplaceAll(wrong.Field, reflect.TypeFor[v1beta2.SparkPodSpec]().Name()+".", "")
-	return fmt.Errorf("%s: a %s can't be read as %s", path, wrong.Value, wrong.Type)
 }

@@ -63,6 +63,39 @@ func TestFieldValidation(t *testing.T) {
 	assert.Empty(t, ignored.Header.Values("Warning"))
 }
 
+// TestWrongTypes: a value of the wrong JSON type is named as the manifest names it, whichever way it comes in.
+func TestWrongTypes(t *testing.T) {
+	s := newSuite(t)
+	_, err := s.typed.SparkoperatorV1beta2().SparkApplications(s.namespace).Create(t.Context(), application("stored"), metav1.CreateOptions{})
+	require.NoError(t, err)
+	wrong := strings.Replace(string(apply("wrong", nil)), `"sparkVersion"`, `"driver":{"labels":{"version":4},"cores":"1"},"arguments":[7],"sparkVersion"`, 1)
+	stored := strings.Replace(wrong, `"wrong"`, `"stored"`, 1)
+	const label, argument = `spec.driver.labels[version]: Invalid value: 4: must be a string: write \"4\", in quotes`, `spec.arguments[0]: Invalid value: 7: must be a string`
+	for name, request := range map[string]struct {
+		method, url, contentType, body string
+		code                           int
+	}{
+		"create":                 {http.MethodPost, s.path(), "application/json", wrong, http.StatusBadRequest},
+		"create, strict":         {http.MethodPost, s.path() + "?fieldValidation=Strict", "application/json", wrong, http.StatusBadRequest},
+		"create, ignoring":       {http.MethodPost, s.path() + "?fieldValidation=Ignore", "application/json", wrong, http.StatusBadRequest},
+		"create, YAML":           {http.MethodPost, s.path(), "application/yaml", wrong, http.StatusBadRequest},
+		"create, YAML, strict":   {http.MethodPost, s.path() + "?fieldValidation=Strict", "application/yaml", wrong, http.StatusBadRequest},
+		"update":                 {http.MethodPut, s.path() + "/stored", "application/json", stored, http.StatusBadRequest},
+		"merge patch":            {http.MethodPatch, s.path() + "/stored", "application/merge-patch+json", `{"spec":{"driver":{"labels":{"version":4}},"arguments":[7]}}`, http.StatusUnprocessableEntity},
+		"JSON patch":             {http.MethodPatch, s.path() + "/stored", "application/json-patch+json", `[{"op":"add","path":"/spec/driver/labels","value":{"version":4}},{"op":"add","path":"/spec/arguments","value":[7]}]`, http.StatusUnprocessableEntity},
+		"the status, JSON patch": {http.MethodPatch, s.path() + "/stored/status", "application/json-patch+json", `[{"op":"add","path":"/spec/driver/labels","value":{"version":4}},{"op":"add","path":"/spec/arguments","value":[7]}]`, http.StatusUnprocessableEntity},
+	} {
+		t.Run(name, func(t *testing.T) {
+			response, answer := s.raw(t, request.method, request.url, request.body, map[string]string{"Content-Type": request.contentType})
+			assert.Equal(t, request.code, response.StatusCode, answer)
+			unescaped := strings.ReplaceAll(answer, `\\\"`, `\"`)
+			assert.Contains(t, unescaped, label)
+			assert.Contains(t, unescaped, argument)
+			assert.NotContains(t, answer, "Go struct")
+		})
+	}
+}
+
 func TestInvalidApplications(t *testing.T) {
 	s := newSuite(t)
 	applications := s.typed.SparkoperatorV1beta2().SparkApplications(s.namespace)
