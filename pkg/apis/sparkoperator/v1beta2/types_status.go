@@ -64,8 +64,9 @@ type SparkApplicationStatus struct {
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty" protobuf:"varint,10,opt,name=observedGeneration"`
 
-	// conditions are the conditions Running, Complete, Failed, Suspended and, for applications that use the
-	// workload-aware scheduling of Kubernetes, WorkloadSchedulingReady.
+	// conditions are the conditions Running, Complete, Failed and Suspended; WorkloadSchedulingReady, for applications that
+	// use the workload-aware scheduling of Kubernetes; and SideObjectsReady, once something beside the driver, such as the
+	// Service of its UI, could not be made.
 	// +optional
 	// +listType=map
 	// +listMapKey=type
