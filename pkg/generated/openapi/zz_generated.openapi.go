@@ -3244,7 +3244,7 @@ func schema_pkg_apis_sparkoperator_v1beta2_SparkApplicationStatus(ref common.Ref
 							},
 						},
 						SchemaProps: spec.SchemaProps{
-							Description: "conditions are the conditions Running, Complete, Failed, Suspended and, for applications that use the workload-aware scheduling of Kubernetes, WorkloadSchedulingReady.",
+							Description: "conditions are the conditions Running, Complete, Failed and Suspended; WorkloadSchedulingReady, for applications that use the workload-aware scheduling of Kubernetes; and SideObjectsReady, once something beside the driver, such as the Service of its UI, could not be made.",
 							Type:        []string{"array"},
 							Items: &spec.SchemaOrArray{
 								Schema: &spec.Schema{

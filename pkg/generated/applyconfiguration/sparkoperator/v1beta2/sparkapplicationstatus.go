@@ -50,8 +50,9 @@ type SparkApplicationStatusApplyConfiguration struct {
 	SubmissionAttempts *int32 `json:"submissionAttempts,omitempty"`
 	// observedGeneration is the generation of the spec that the current attempt was made from.
 	ObservedGeneration *int64 `json:"observedGeneration,omitempty"`
-	// conditions are the conditions Running, Complete, Failed, Suspended and, for applications that use the
-	// workload-aware scheduling of Kubernetes, WorkloadSchedulingReady.
+	// conditions are the conditions Running, Complete, Failed and Suspended; WorkloadSchedulingReady, for applications that
+	// use the workload-aware scheduling of Kubernetes; and SideObjectsReady, once something beside the driver, such as the
+	// Service of its UI, could not be made.
 	Conditions []metav1.ConditionApplyConfiguration `json:"conditions,omitempty"`
 	// executorCounts says how many executors of the current attempt are in each state.
 	ExecutorCounts *ExecutorCountsApplyConfiguration `json:"executorCounts,omitempty"`
