@@ -134,8 +134,7 @@ func check(value any, into reflect.Type, at *field.Path, found *field.ErrorList)
 // checkFields checks the values that the type has fields for. A struct inside that has no name of its own lends its fields
 // to the one around it.
 func checkFields(object map[string]any, into reflect.Type, at *field.Path, found *field.ErrorList) {
-	for i := range into.NumField() {
-		member := into.Field(i)
+	for member := range into.Fields() {
 		tag, _, _ := strings.Cut(member.Tag.Get("json"), ",")
 		switch {
 		case tag == "-" || !member.IsExported() && !member.Anonymous:
