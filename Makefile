@@ -98,6 +98,22 @@ test-integration: build cluster-binaries ## Run the tests that use the real cont
 e2e: ## Run real Spark in real containers on a real node. Needs Linux and root; installs what it lacks.
 	hack/go-test.sh $(CACHE)/logs/e2e.log -count=1 -timeout 60m $(GO_TEST_FLAGS) ./test/e2e
 
+##@ Measure
+
+BENCH_FLAGS ?=
+
+.PHONY: bench
+bench: build cluster-binaries ## Measure everything beside its peers (hours). BENCH_FLAGS="-only api,lists" for parts; report in .cache/bench.
+	go run ./test/bench/cmd/spark-bench $(BENCH_FLAGS)
+
+.PHONY: bench-short
+bench-short: build cluster-binaries ## A form of at most ten minutes.
+	go run ./test/bench/cmd/spark-bench -short $(BENCH_FLAGS)
+
+.PHONY: bench-pure
+bench-pure: ## Benchmark the pure functions, for benchstat.
+	go test -run '^$$' -bench Pure -count 10 ./test/bench
+
 $(TOOLS)/golangci-lint:
 	@echo "installing golangci-lint $(GOLANGCI_LINT_VERSION) (about a minute when cold)"
 	GOBIN=$(TOOLS) go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)

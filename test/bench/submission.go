@@ -1,0 +1,310 @@
+/*
+Copyright The spark-apiserver Authors.
+
+Licensed under the Apache License, Version 2.0 (the "License");
+you may not use this file except in compliance with the License.
+You may obtain a copy of the License at
+
+    http://www.apache.org/licenses/LICENSE-2.0
+
+Unless required by applicable law or agreed to in writing, software
+distributed under the License is distributed on an "AS IS" BASIS,
+WITHOUT WARRANTIES OR CONDITIONS OF ANY KIND, either express or implied.
+See the License for the specific language governing permissions and
+limitations under the License.
+*/
+
+package bench
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
+	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
+	versioned "github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
+	"github.com/spark-apiserver/spark-apiserver/test/cluster"
+)
+
+// What every submitted application has.
+const (
+	executorsEach     = 5
+	submissionSpaces  = 3
+	driverAccount     = "spark"
+	submittedVersion  = "4.0.1"
+	submissionPatient = 20 * time.Minute
+)
+
+var submissionNamespaces = [submissionSpaces]string{"bench-a", "bench-b", "bench-c"}
+
+// submission is a stage on which applications run.
+type submission struct {
+	*stage
+	spark versioned.Interface
+}
+
+// Submissions measures bursts of applications, each of one driver and five executors that are placed together, in three
+// namespaces; and what one application costs in writes. The peer is the real spark-submit, with as many at once as there are
+// cores.
+func (o Options) Submissions(ctx context.Context, report *Report) error {
+	// No cap on gangs that wait, since there is room for all of them.
+	s, err := o.newAuditedStage(ctx, report, cluster.Options{}, "--max-waiting-gangs=0")
+	if err != nil {
+		return err
+	}
+	defer s.Stop()
+	b := &submission{stage: s}
+	if b.spark, err = versioned.NewForConfig(s.AdminConfig()); err != nil {
+		return err
+	}
+	if err := b.makeRoom(ctx); err != nil {
+		return err
+	}
+	if err := b.writesOfOne(ctx); err != nil {
+		return err
+	}
+	for _, size := range o.Bursts {
+		rounds := o.Rounds
+		if size >= 1000 {
+			rounds = 1 // it takes minutes, and varies less
+		}
+		for round := range rounds {
+			s.say("bench: submission of %d applications, round %d of %d", size, round+1, rounds)
+			if err := b.burst(ctx, size, round); err != nil {
+				return fmt.Errorf("%d applications: %w", size, err)
+			}
+			if o.SparkHome != "" && size == o.Bursts[0] {
+				if err := b.jvms(ctx, burstTopic(size), round); err != nil {
+					return fmt.Errorf("spark-submit: %w", err)
+				}
+			}
+		}
+	}
+	if len(o.Bursts) > 0 {
+		report.Promise("submission: applications a second, create to driver pod", report.Median(burstTopic(o.Bursts[0]), "ours", "rate"), 40, true, "a second")
+	}
+	report.Notes = append(report.Notes, "Submissions: nodes, kubelets and Spark drivers are simulated, in the process that measures. "+
+		"spark-submit's applications are only submitted, with as many at once as there are cores; its drivers don't run.")
+	return nil
+}
+
+func burstTopic(size int) string { return fmt.Sprintf("submission of %d applications", size) }
+
+// makeRoom adds nodes for all pods of the largest burst, and a service account for drivers to each namespace.
+func (s *submission) makeRoom(ctx context.Context) error {
+	const podsEach = 3000
+	most := 1
+	for _, size := range s.Bursts {
+		most = max(most, size)
+	}
+	for i := range most*(1+executorsEach)/podsEach + 2 {
+		if err := s.AddNodeWith(ctx, fmt.Sprintf("room-%d", i), corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("20k"), corev1.ResourceMemory: resource.MustParse("40Ti"),
+			corev1.ResourcePods: *resource.NewQuantity(podsEach, resource.DecimalSI),
+		}, nil); err != nil {
+			return err
+		}
+	}
+	rights, _, err := s.Kubectl(ctx, "", "kustomize", filepath.Join(s.Binaries.RepoRoot, "artifacts", "spark-driver"))
+	if err != nil {
+		return err
+	}
+	for _, namespace := range submissionNamespaces {
+		if err := s.namespace(ctx, namespace); err != nil {
+			return err
+		}
+		if _, _, err := s.Kubectl(ctx, strings.ReplaceAll(rights, "namespace: default", "namespace: "+namespace), "apply", "-f", "-"); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func submitted(namespace, name string) *v1beta2.SparkApplication {
+	app := &v1beta2.SparkApplication{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: namespace},
+		Spec: v1beta2.SparkApplicationSpec{
+			Type: v1beta2.ScalaApplicationType, SparkVersion: submittedVersion,
+			Image:               new("apache/spark:" + submittedVersion),
+			MainClass:           new("org.apache.spark.examples.SparkPi"),
+			MainApplicationFile: new("local:///opt/spark/examples/jars/spark-examples.jar"),
+			Scheduling: &v1beta2.SparkSchedulingSpec{
+				SchedulingPolicy: &sparkoperator.SchedulingPolicy{Gang: &sparkoperator.GangSchedulingPolicy{}},
+			},
+		},
+	}
+	app.Spec.Driver.ServiceAccount = new(driverAccount)
+	app.Spec.Executor.Instances = new(int32(executorsEach))
+	return app
+}
+
+// burst submits applications all at once and waits for the end of the last.
+func (s *submission) burst(ctx context.Context, size, round int) error {
+	ctx, cancel := context.WithTimeout(ctx, submissionPatient)
+	defer cancel()
+	observed, err := s.watchLives(ctx)
+	if err != nil {
+		return err
+	}
+	defer observed.stop()
+	before, err := s.usage()
+	if err != nil {
+		return err
+	}
+	began := time.Now()
+	names := make([]string, size)
+	const writers = 8
+	created, err := together(ctx, writers, size, func(ctx context.Context, i int) ([]byte, error) {
+		namespace := submissionNamespaces[i%submissionSpaces]
+		app := submitted(namespace, fmt.Sprintf("burst-%d-%05d", round, i))
+		names[i] = namespace + "/" + app.Name
+		observed.creates(names[i], time.Now())
+		_, err := s.spark.SparkoperatorV1beta2().SparkApplications(namespace).Create(ctx, app, metav1.CreateOptions{})
+		return nil, err
+	})
+	if err != nil {
+		return err
+	}
+	ends, err := observed.wait(ctx, names)
+	if err != nil {
+		return err
+	}
+	after, err := s.usage()
+	if err != nil {
+		return err
+	}
+	topic, n := burstTopic(size), float64(size)
+	add := func(name, unit string, value float64) { s.report.Add(topic, "ours", name, unit, value) }
+	add("rate", "a second", n/ends.lastDriver.Sub(began).Seconds())
+	add("rate to the end", "a second", n/ends.lastEnd.Sub(began).Seconds())
+	add("create p99", "ms", milliseconds(Percentile(created.latencies, 99)))
+	for _, stage := range []struct {
+		name      string
+		durations []time.Duration
+	}{{"driver pod", ends.toDriver}, {"running gang", ends.toGang}, {"status lag", ends.statusLag}} {
+		add(stage.name+" p50", "s", Percentile(stage.durations, 50).Seconds())
+		add(stage.name+" p99", "s", Percentile(stage.durations, 99).Seconds())
+	}
+	add("CPU of spark-apiserver", "ms each", after.since(before, cluster.SparkAPIServer)*1000/n)
+	add("CPU of the control plane", "ms each", after.since(before)*1000/n)
+	add("memory of spark-apiserver", "MiB", after[cluster.SparkAPIServer].MemoryMiB)
+	add("not completed", "applications", float64(ends.failed))
+	add("drivers beyond one", "pods", float64(ends.extraDrivers))
+	return s.cleanUp(ctx)
+}
+
+// cleanUp deletes all applications, and waits until the garbage collector has taken everything else.
+func (s *submission) cleanUp(ctx context.Context) error {
+	for _, namespace := range submissionNamespaces {
+		if err := s.spark.SparkoperatorV1beta2().SparkApplications(namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+			return err
+		}
+	}
+	for {
+		left := 0
+		for _, namespace := range submissionNamespaces {
+			pods, err := s.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+			if err != nil {
+				return err
+			}
+			configMaps, err := s.kube.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{LabelSelector: "sparkoperator.k8s.io/app-name", Limit: 1})
+			if err != nil {
+				return err
+			}
+			groups, err := s.kube.SchedulingV1beta1().PodGroups(namespace).List(ctx, metav1.ListOptions{Limit: 1})
+			if err != nil {
+				return err
+			}
+			left += len(pods.Items) + len(configMaps.Items) + len(groups.Items)
+		}
+		if left == 0 {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("objects are left behind: %w", ctx.Err())
+		case <-time.After(200 * time.Millisecond):
+		}
+	}
+}
+
+// writesOfOne counts what our server writes for an application with two executors that nothing else disturbs.
+func (s *submission) writesOfOne(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, submissionPatient)
+	defer cancel()
+	namespace, name := submissionNamespaces[0], "alone"
+	observed, err := s.watchLives(ctx)
+	if err != nil {
+		return err
+	}
+	defer observed.stop()
+	app := submitted(namespace, name)
+	app.Spec.Executor.Instances = new(int32(2))
+	key := namespace + "/" + name
+	observed.creates(key, time.Now())
+	if _, err := s.spark.SparkoperatorV1beta2().SparkApplications(namespace).Create(ctx, app, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	if _, err := observed.wait(ctx, []string{key}); err != nil {
+		return err
+	}
+	running := observed.runningAt(key)
+	toRunning, toEnd := map[string]int{}, map[string]int{}
+	for server, log := range map[string]func(func(*auditv1.Event) bool) ([]auditv1.Event, error){
+		cluster.ServerIdentity: s.AuditEvents,
+		"system:apiserver": func(keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
+			return cluster.ReadAuditLog(s.ourAudit, keep)
+		},
+	} {
+		events, err := log(func(e *auditv1.Event) bool { return e.User.Username == server && isCounted(e, namespace) })
+		if err != nil {
+			return err
+		}
+		for i := range events {
+			what := events[i].Verb + " " + strings.TrimSuffix(events[i].ObjectRef.Resource+"/"+events[i].ObjectRef.Subresource, "/")
+			toEnd[what]++
+			if !events[i].StageTimestamp.After(running) {
+				toRunning[what]++
+			}
+		}
+	}
+	const topic = "writes of one application with two executors"
+	total := func(counts map[string]int) (sum float64) {
+		for _, n := range counts {
+			sum += float64(n)
+		}
+		return sum
+	}
+	for what, n := range toEnd {
+		s.report.Add(topic, what, "to running driver", "writes", float64(toRunning[what]))
+		s.report.Add(topic, what, "to Complete", "writes", float64(n))
+	}
+	s.report.Add(topic, "all", "to running driver", "writes", total(toRunning))
+	s.report.Add(topic, "all", "to Complete", "writes", total(toEnd))
+	s.report.Promise("writes to running driver", total(toRunning), 10, false, "writes")
+	s.report.Promise("writes to Complete, two executors", total(toEnd), 16, false, "writes")
+	if total(toEnd) == 0 {
+		return fmt.Errorf("no write of %s is in the audit logs", cluster.ServerIdentity)
+	}
+	return s.cleanUp(ctx)
+}
+
+// isCounted leaves out what the budget doesn't count: reading, dry runs, Events and reviews.
+func isCounted(e *auditv1.Event, namespace string) bool {
+	if e.ObjectRef == nil || e.ObjectRef.Namespace != namespace || strings.Contains(e.RequestURI, "dryRun") {
+		return false
+	}
+	switch e.Verb {
+	case "create", "update", "patch", "delete", "deletecollection":
+		return e.ObjectRef.Resource != "events"
+	}
+	return false
+}
