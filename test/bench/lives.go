@@ -104,6 +104,14 @@ func first(at *time.Time, now time.Time) {
 	}
 }
 
+// tell wakes whoever waits.
+func (l *lives) tell() {
+	select {
+	case l.changed <- struct{}{}:
+	default:
+	}
+}
+
 func (l *lives) seeApplication(object any) {
 	app := object.(*v1beta2.SparkApplication)
 	now := time.Now()
@@ -116,10 +124,7 @@ func (l *lives) seeApplication(object any) {
 		first(&found.running, now)
 	case v1beta2.ApplicationStateCompleted, v1beta2.ApplicationStateFailed:
 		first(&found.ended, now)
-		select {
-		case l.changed <- struct{}{}:
-		default:
-		}
+		l.tell()
 	}
 }
 
@@ -132,6 +137,7 @@ func (l *lives) seePod(object any) {
 	if pod.Labels[spark.LabelSparkRole] == spark.SparkRoleDriver {
 		found.drivers[string(pod.UID)] = true
 		first(&found.driver, now)
+		l.tell()
 		if pod.Status.Phase == corev1.PodSucceeded || pod.Status.Phase == corev1.PodFailed {
 			first(&found.driverEnded, now)
 		}
@@ -152,30 +158,30 @@ type ends struct {
 	failed, extraDrivers        int
 }
 
-// wait returns when all of the applications have ended.
-func (l *lives) wait(ctx context.Context, keys []string) (*ends, error) {
+// wait returns when all of the applications have come as far as reached says.
+func (l *lives) wait(ctx context.Context, keys []string, reached func(*life) bool) (*ends, error) {
 	for {
-		if e := l.ended(keys); e != nil {
+		if e := l.seen(keys, reached); e != nil {
 			return e, nil
 		}
 		select {
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%s: %w", l.left(keys), ctx.Err())
+			return nil, fmt.Errorf("%s: %w", l.left(keys, reached), ctx.Err())
 		case <-l.changed:
 		}
 	}
 }
 
-func (l *lives) ended(keys []string) *ends {
+func (l *lives) seen(keys []string, reached func(*life) bool) *ends {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	e := &ends{}
 	for _, key := range keys {
 		found := l.of(key)
-		if found.ended.IsZero() {
+		if !reached(found) {
 			return nil
 		}
-		if found.state != v1beta2.ApplicationStateCompleted {
+		if !found.ended.IsZero() && found.state != v1beta2.ApplicationStateCompleted {
 			e.failed++
 		}
 		e.extraDrivers += max(len(found.drivers)-1, 0)
@@ -197,15 +203,15 @@ func (l *lives) ended(keys []string) *ends {
 	return e
 }
 
-// left counts the states of those that have not ended.
-func (l *lives) left(keys []string) string {
+// left counts the states of those that have not come so far.
+func (l *lives) left(keys []string, reached func(*life) bool) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	states := map[v1beta2.ApplicationStateType]int{}
 	for _, key := range keys {
-		if found := l.of(key); found.ended.IsZero() {
+		if found := l.of(key); !reached(found) {
 			states[found.state]++
 		}
 	}
-	return fmt.Sprintf("applications that have not ended, by state: %v", states)
+	return fmt.Sprintf("applications that are waited for, by state: %v", states)
 }

@@ -56,6 +56,8 @@ type Options struct {
 	SparkHome string
 	// JVMs is how many applications spark-submit submits in a round.
 	JVMs int
+	// Profiles is a folder for CPU profiles of our server and of kube-apiserver during bursts. Empty for none.
+	Profiles string
 	// Progress receives a line for every step.
 	Progress io.Writer
 }

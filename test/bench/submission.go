@@ -52,37 +52,61 @@ type submission struct {
 }
 
 // Submissions measures bursts of applications, each of one driver and five executors that are placed together, in three
-// namespaces; and what one application costs in writes. The peer is the real spark-submit, with as many at once as there are
-// cores.
+// namespaces, and what one application costs in writes.
 func (o Options) Submissions(ctx context.Context, report *Report) error {
+	if err := o.driverPods(ctx, report); err != nil {
+		return fmt.Errorf("to driver pods: %w", err)
+	}
 	// No cap on gangs that wait, since there is room for all of them.
-	s, err := o.newAuditedStage(ctx, report, cluster.Options{}, "--max-waiting-gangs=0")
+	s, err := o.newSubmission(ctx, report, cluster.Options{})
 	if err != nil {
 		return err
 	}
 	defer s.Stop()
-	b := &submission{stage: s}
-	if b.spark, err = versioned.NewForConfig(s.AdminConfig()); err != nil {
+	if err := s.makeRoom(ctx); err != nil {
 		return err
 	}
-	if err := b.makeRoom(ctx); err != nil {
-		return err
-	}
-	if err := b.writesOfOne(ctx); err != nil {
+	if err := s.writesOfOne(ctx); err != nil {
 		return err
 	}
 	for _, size := range o.Bursts {
-		rounds := o.Rounds
-		if size >= 1000 {
-			rounds = 1 // it takes minutes, and varies less
+		rounds := o.roundsOf(size)
+		for round := range rounds {
+			s.say("bench: the lives of %d applications, round %d of %d", size, round+1, rounds)
+			if err := s.lives(ctx, size, round); err != nil {
+				return fmt.Errorf("%d applications: %w", size, err)
+			}
 		}
+	}
+	report.Notes = append(report.Notes, "Lives: nodes, kubelets and Spark drivers are simulated, in the process that measures and on the same cores.")
+	return nil
+}
+
+// roundsOf leaves out the repetition of what takes minutes and varies less.
+func (o Options) roundsOf(size int) int {
+	if size >= 1000 {
+		return 1
+	}
+	return o.Rounds
+}
+
+// driverPods measures submissions alone: there are no nodes, so that nothing but the submission takes place. The peer is the
+// real spark-submit, with as many at once as there are cores.
+func (o Options) driverPods(ctx context.Context, report *Report) error {
+	s, err := o.newSubmission(ctx, report, cluster.Options{WithoutKwok: true, WithoutSimulatedDriver: true})
+	if err != nil {
+		return err
+	}
+	defer s.Stop()
+	for _, size := range o.Bursts {
+		rounds := o.roundsOf(size)
 		for round := range rounds {
 			s.say("bench: submission of %d applications, round %d of %d", size, round+1, rounds)
-			if err := b.burst(ctx, size, round); err != nil {
+			if err := s.submit(ctx, size, round); err != nil {
 				return fmt.Errorf("%d applications: %w", size, err)
 			}
 			if o.SparkHome != "" && size == o.Bursts[0] {
-				if err := b.jvms(ctx, burstTopic(size), round); err != nil {
+				if err := s.jvms(ctx, burstTopic(size), round); err != nil {
 					return fmt.Errorf("spark-submit: %w", err)
 				}
 			}
@@ -91,14 +115,30 @@ func (o Options) Submissions(ctx context.Context, report *Report) error {
 	if len(o.Bursts) > 0 {
 		report.Promise("submission: applications a second, create to driver pod", report.Median(burstTopic(o.Bursts[0]), "ours", "rate"), 40, true, "a second")
 	}
-	report.Notes = append(report.Notes, "Submissions: nodes, kubelets and Spark drivers are simulated, in the process that measures. "+
-		"spark-submit's applications are only submitted, with as many at once as there are cores; its drivers don't run.")
 	return nil
 }
 
-func burstTopic(size int) string { return fmt.Sprintf("submission of %d applications", size) }
+func (o Options) newSubmission(ctx context.Context, report *Report, run cluster.Options) (*submission, error) {
+	s, err := o.newAuditedStage(ctx, report, run, "--max-waiting-gangs=0")
+	if err != nil {
+		return nil, err
+	}
+	b := &submission{stage: s}
+	if b.spark, err = versioned.NewForConfig(s.AdminConfig()); err == nil {
+		err = b.makeNamespaces(ctx)
+	}
+	if err != nil {
+		s.Stop()
+		return nil, err
+	}
+	return b, nil
+}
 
-// makeRoom adds nodes for all pods of the largest burst, and a service account for drivers to each namespace.
+func burstTopic(size int) string {
+	return fmt.Sprintf("submission of %d applications, to the driver pod", size)
+}
+
+// makeRoom adds nodes for all pods of the largest burst.
 func (s *submission) makeRoom(ctx context.Context) error {
 	const podsEach = 3000
 	most := 1
@@ -113,6 +153,11 @@ func (s *submission) makeRoom(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
+}
+
+// makeNamespaces makes them, each with a service account for drivers.
+func (s *submission) makeNamespaces(ctx context.Context) error {
 	rights, _, err := s.Kubectl(ctx, "", "kustomize", filepath.Join(s.Binaries.RepoRoot, "artifacts", "spark-driver"))
 	if err != nil {
 		return err
@@ -146,59 +191,110 @@ func submitted(namespace, name string) *v1beta2.SparkApplication {
 	return app
 }
 
-// burst submits applications all at once and waits for the end of the last.
-func (s *submission) burst(ctx context.Context, size, round int) error {
+// submit submits applications all at once and waits for the last driver pod.
+func (s *submission) submit(ctx context.Context, size, round int) error {
 	ctx, cancel := context.WithTimeout(ctx, submissionPatient)
 	defer cancel()
-	observed, err := s.watchLives(ctx)
+	b, err := s.begin(ctx, size, round)
 	if err != nil {
 		return err
 	}
-	defer observed.stop()
-	before, err := s.usage()
+	defer b.observed.stop()
+	seen, err := b.observed.wait(ctx, b.names, func(l *life) bool { return !l.driver.IsZero() })
 	if err != nil {
 		return err
 	}
-	began := time.Now()
-	names := make([]string, size)
+	if err := b.report(burstTopic(size), seen.lastDriver, "driver pod", seen.toDriver); err != nil {
+		return err
+	}
+	return s.cleanUp(ctx)
+}
+
+// lives submits applications all at once and waits for the end of the last.
+func (s *submission) lives(ctx context.Context, size, round int) error {
+	ctx, cancel := context.WithTimeout(ctx, submissionPatient)
+	defer cancel()
+	b, err := s.begin(ctx, size, round)
+	if err != nil {
+		return err
+	}
+	defer b.observed.stop()
+	seen, err := b.observed.wait(ctx, b.names, func(l *life) bool { return !l.ended.IsZero() })
+	if err != nil {
+		return err
+	}
+	topic := fmt.Sprintf("lives of %d applications with five executors each", size)
+	if err := b.report(topic, seen.lastEnd, "driver pod", seen.toDriver); err != nil {
+		return err
+	}
+	for _, stage := range []struct {
+		name      string
+		durations []time.Duration
+	}{{"running gang", seen.toGang}, {"status lag", seen.statusLag}} {
+		s.report.Add(topic, "ours", stage.name+" p50", "s", Percentile(stage.durations, 50).Seconds())
+		s.report.Add(topic, "ours", stage.name+" p99", "s", Percentile(stage.durations, 99).Seconds())
+	}
+	s.report.Add(topic, "ours", "not completed", "applications", float64(seen.failed))
+	s.report.Add(topic, "ours", "drivers beyond one", "pods", float64(seen.extraDrivers))
+	const pods = 36_000
+	if size*(1+executorsEach) >= pods {
+		s.report.Promise("status lag p99 at 36,000 pods", Percentile(seen.statusLag, 99).Seconds(), 2, false, "s")
+		s.report.Promise("6,000 applications: not completed, or with a second driver", float64(seen.failed+seen.extraDrivers), 0, false, "applications")
+	}
+	return s.cleanUp(ctx)
+}
+
+// burst is a number of applications that were created all at once.
+type burst struct {
+	*submission
+	names    []string
+	observed *lives
+	before   usage
+	began    time.Time
+	created  *measured
+}
+
+func (s *submission) begin(ctx context.Context, size, round int) (_ *burst, err error) {
+	b := &burst{submission: s, names: make([]string, size)}
+	if b.observed, err = s.watchLives(ctx); err != nil {
+		return nil, err
+	}
+	if b.before, err = s.usage(); err != nil {
+		return nil, err
+	}
+	s.profile(ctx, fmt.Sprintf("%s-%d", "burst", size))
+	b.began = time.Now()
 	const writers = 8
-	created, err := together(ctx, writers, size, func(ctx context.Context, i int) ([]byte, error) {
+	b.created, err = together(ctx, writers, size, func(ctx context.Context, i int) ([]byte, error) {
 		namespace := submissionNamespaces[i%submissionSpaces]
 		app := submitted(namespace, fmt.Sprintf("burst-%d-%05d", round, i))
-		names[i] = namespace + "/" + app.Name
-		observed.creates(names[i], time.Now())
+		b.names[i] = namespace + "/" + app.Name
+		b.observed.creates(b.names[i], time.Now())
 		_, err := s.spark.SparkoperatorV1beta2().SparkApplications(namespace).Create(ctx, app, metav1.CreateOptions{})
 		return nil, err
 	})
 	if err != nil {
-		return err
+		b.observed.stop()
+		return nil, err
 	}
-	ends, err := observed.wait(ctx, names)
+	return b, nil
+}
+
+func (b *burst) report(topic string, last time.Time, stage string, durations []time.Duration) error {
+	after, err := b.usage()
 	if err != nil {
 		return err
 	}
-	after, err := s.usage()
-	if err != nil {
-		return err
-	}
-	topic, n := burstTopic(size), float64(size)
-	add := func(name, unit string, value float64) { s.report.Add(topic, "ours", name, unit, value) }
-	add("rate", "a second", n/ends.lastDriver.Sub(began).Seconds())
-	add("rate to the end", "a second", n/ends.lastEnd.Sub(began).Seconds())
-	add("create p99", "ms", milliseconds(Percentile(created.latencies, 99)))
-	for _, stage := range []struct {
-		name      string
-		durations []time.Duration
-	}{{"driver pod", ends.toDriver}, {"running gang", ends.toGang}, {"status lag", ends.statusLag}} {
-		add(stage.name+" p50", "s", Percentile(stage.durations, 50).Seconds())
-		add(stage.name+" p99", "s", Percentile(stage.durations, 99).Seconds())
-	}
-	add("CPU of spark-apiserver", "ms each", after.since(before, cluster.SparkAPIServer)*1000/n)
-	add("CPU of the control plane", "ms each", after.since(before)*1000/n)
+	n := float64(len(b.names))
+	add := func(name, unit string, value float64) { b.submission.report.Add(topic, "ours", name, unit, value) }
+	add("rate", "a second", n/last.Sub(b.began).Seconds())
+	add("create p99", "ms", milliseconds(Percentile(b.created.latencies, 99)))
+	add(stage+" p50", "s", Percentile(durations, 50).Seconds())
+	add(stage+" p99", "s", Percentile(durations, 99).Seconds())
+	add("CPU of spark-apiserver", "ms each", after.since(b.before, cluster.SparkAPIServer)*1000/n)
+	add("CPU of the control plane", "ms each", after.since(b.before)*1000/n)
 	add("memory of spark-apiserver", "MiB", after[cluster.SparkAPIServer].MemoryMiB)
-	add("not completed", "applications", float64(ends.failed))
-	add("drivers beyond one", "pods", float64(ends.extraDrivers))
-	return s.cleanUp(ctx)
+	return nil
 }
 
 // cleanUp deletes all applications, and waits until the garbage collector has taken everything else.
@@ -253,7 +349,7 @@ func (s *submission) writesOfOne(ctx context.Context) error {
 	if _, err := s.spark.SparkoperatorV1beta2().SparkApplications(namespace).Create(ctx, app, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if _, err := observed.wait(ctx, []string{key}); err != nil {
+	if _, err := observed.wait(ctx, []string{key}, func(l *life) bool { return !l.ended.IsZero() }); err != nil {
 		return err
 	}
 	running := observed.runningAt(key)

@@ -56,10 +56,10 @@ func New(ctx context.Context, o Options) (*Controller, error) {
 	registerMetrics()
 	c := &Controller{
 		options:     o,
-		queue:       newQueue(o.Clock),
 		memories:    newMemories(),
 		broadcaster: tell.NewBroadcaster(o.KubeClient),
 	}
+	c.queue = newQueue(o.Clock, func(key types.NamespacedName) bool { return c.observer.begun(key) })
 	observer, err := newObserver(o, c.memories, c.queue)
 	if err != nil {
 		return nil, err

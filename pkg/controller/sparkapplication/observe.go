@@ -186,6 +186,22 @@ func (o *observer) enqueueApplication(object any) {
 	o.queue.Add(types.NamespacedName{Namespace: namespace, Name: name})
 }
 
+// begun says whether an attempt of an application is under way, by the cache.
+func (o *observer) begun(key types.NamespacedName) bool {
+	app, err := o.applications.SparkApplications(key.Namespace).Get(key.Name)
+	if err != nil {
+		return false
+	}
+	switch app.Status.AppState.State {
+	case v1beta2.ApplicationStateSubmitted, v1beta2.ApplicationStateRunning, v1beta2.ApplicationStateUnknown,
+		v1beta2.ApplicationStateSucceeding, v1beta2.ApplicationStateFailing, v1beta2.ApplicationStateSuspending,
+		v1beta2.ApplicationStateInvalidating:
+		return true
+	default:
+		return false
+	}
+}
+
 // enqueueOwner adds the application that an object's label names.
 func (o *observer) enqueueOwner(object any) {
 	if accessor, ok := unwrapped(object).(metav1.Object); ok {

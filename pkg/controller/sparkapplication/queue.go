@@ -23,15 +23,23 @@ import (
 	"github.com/spark-apiserver/spark-apiserver/pkg/controller/workers"
 )
 
-// newQueue returns the controller's queue, which is fair to namespaces.
-func newQueue(c clock.WithTicker) workers.Queue {
-	return workers.NewQueue("sparkapplication", c, &fairQueue{})
+// newQueue returns the controller's queue, which is fair to namespaces and prefers what has begun. begun says whether an
+// attempt of an application is under way; it is called with the queue locked.
+func newQueue(c clock.WithTicker, begun func(types.NamespacedName) bool) workers.Queue {
+	return workers.NewQueue("sparkapplication", c, &fairQueue{begun: begun})
 }
 
-// fairQueue hands out keys in turn from every namespace that has some, and in order within a namespace. So one
-// namespace's thousands don't delay another's first. It is the storage under a workqueue, which does the rest: it keeps
-// keys unique, hands a key to one worker at a time, and calls from one goroutine at a time.
+// begunForOne is how many keys of applications that have begun go before one of an application that has not. What happens to
+// a running application takes one short pass, and somebody waits to see it; a submission takes a dozen requests. Behind a
+// burst of submissions the end of a job would be seen when the last of them is through.
+const begunForOne = 8
+
+// fairQueue hands out keys in turn from every namespace that has some. So one namespace's thousands don't delay another's
+// first. Within a namespace it prefers applications that have begun, and is otherwise in order. It is the storage under a
+// workqueue, which does the rest: it keeps keys unique, hands a key to one worker at a time, and calls from one goroutine at
+// a time.
 type fairQueue struct {
+	begun func(types.NamespacedName) bool
 	lines map[string]*line
 	// turn are the namespaces that have keys, the next one first.
 	turn []*line
@@ -40,8 +48,10 @@ type fairQueue struct {
 
 // line is the queue of one namespace.
 type line struct {
-	namespace string
-	keys      []types.NamespacedName
+	namespace      string
+	begun, waiting []types.NamespacedName
+	// preferred counts keys in begun that went before one in waiting.
+	preferred int
 }
 
 // Touch implements workqueue.Queue. Adding a key again does not move it.
@@ -58,7 +68,11 @@ func (q *fairQueue) Push(key types.NamespacedName) {
 		q.lines[key.Namespace] = l
 		q.turn = append(q.turn, l)
 	}
-	l.keys = append(l.keys, key)
+	if q.begun != nil && q.begun(key) {
+		l.begun = append(l.begun, key)
+	} else {
+		l.waiting = append(l.waiting, key)
+	}
 	q.len++
 }
 
@@ -70,13 +84,25 @@ func (q *fairQueue) Pop() types.NamespacedName {
 	l := q.turn[0]
 	q.turn[0] = nil
 	q.turn = q.turn[1:]
-	key := l.keys[0]
-	l.keys = l.keys[1:]
+	key := l.pop()
 	q.len--
-	if len(l.keys) > 0 {
+	if len(l.begun)+len(l.waiting) > 0 {
 		q.turn = append(q.turn, l)
 	} else {
 		delete(q.lines, l.namespace)
 	}
+	return key
+}
+
+func (l *line) pop() types.NamespacedName {
+	from := &l.waiting
+	if len(l.begun) > 0 && (len(l.waiting) == 0 || l.preferred < begunForOne) {
+		from = &l.begun
+		l.preferred++
+	} else {
+		l.preferred = 0
+	}
+	key := (*from)[0]
+	*from = (*from)[1:]
 	return key
 }

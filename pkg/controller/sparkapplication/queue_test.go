@@ -27,7 +27,7 @@ import (
 )
 
 func TestQueueIsFairBetweenNamespaces(t *testing.T) {
-	queue := newQueue(testingclock.NewFakeClock(startOfTime))
+	queue := newQueue(testingclock.NewFakeClock(startOfTime), nil)
 	defer queue.ShutDown()
 	for i := range 6000 {
 		queue.Add(types.NamespacedName{Namespace: "crowd", Name: fmt.Sprint(i)})
@@ -46,8 +46,38 @@ func TestQueueIsFairBetweenNamespaces(t *testing.T) {
 	assert.Equal(t, 6002-5, queue.Len())
 }
 
+// What happens to running applications is not seen only when the last of a burst of submissions is through, nor does it hold
+// submissions up for ever.
+func TestQueuePrefersWhatHasBegun(t *testing.T) {
+	running := func(key types.NamespacedName) bool { return key.Name[0] == 'r' }
+	queue := newQueue(testingclock.NewFakeClock(startOfTime), running)
+	defer queue.ShutDown()
+	for i := range 100 {
+		queue.Add(types.NamespacedName{Namespace: "crowd", Name: fmt.Sprintf("new-%d", i)})
+	}
+	for i := range 2*begunForOne + 1 {
+		queue.Add(types.NamespacedName{Namespace: "crowd", Name: fmt.Sprintf("running-%d", i)})
+	}
+	queue.Add(types.NamespacedName{Namespace: "other", Name: "new"})
+	var got []string
+	for range 2*begunForOne + 5 {
+		key, _ := queue.Get()
+		got = append(got, key.String())
+		queue.Done(key)
+	}
+	want := []string{"crowd/running-0", "other/new"}
+	for i := 1; i < begunForOne; i++ {
+		want = append(want, fmt.Sprintf("crowd/running-%d", i))
+	}
+	want = append(want, "crowd/new-0")
+	for i := begunForOne; i < 2*begunForOne; i++ {
+		want = append(want, fmt.Sprintf("crowd/running-%d", i))
+	}
+	assert.Equal(t, append(want, "crowd/new-1", "crowd/running-16", "crowd/new-2"), got)
+}
+
 func TestQueueCoalesces(t *testing.T) {
-	queue := newQueue(testingclock.NewFakeClock(startOfTime))
+	queue := newQueue(testingclock.NewFakeClock(startOfTime), nil)
 	defer queue.ShutDown()
 	for range 100 {
 		queue.Add(testKey)

@@ -67,6 +67,7 @@ func run(ctx context.Context) error {
 	rounds := flag.Int("rounds", 0, "rounds of each benchmark; 0 for the form's own number")
 	bursts := flag.String("bursts", "", "sizes of bursts instead of the form's own, comma separated")
 	stored := flag.String("stored", "", "numbers of stored applications instead of the form's own, comma separated")
+	profiles := flag.Bool("profiles", false, "write CPU profiles of both API servers during bursts into the folder of the report")
 	flag.Parse()
 
 	o := full()
@@ -77,6 +78,9 @@ func run(ctx context.Context) error {
 		o.Rounds = *rounds
 	}
 	o.Progress = os.Stderr
+	if *profiles {
+		o.Profiles = filepath.Join(*out, "profiles")
+	}
 	for _, list := range []struct {
 		given  string
 		target *[]int
