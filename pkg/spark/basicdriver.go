@@ -163,11 +163,10 @@ func (b *driverBuilder) driverMetadata() {
 		b.rep.invalid(s.path, b.a.DriverPodName, "is no name of a pod: %s", strings.Join(problems, "; "))
 	}
 	checkMetadata(b.a, &b.a.driver, b.ledger, b.names.appID)
-	ids := strings.NewReplacer("{{APP_ID}}", b.names.appID, "{{EXECUTOR_ID}}", "")
 	for _, p := range b.conf.withPrefix(b.a.driver.prefixLabel) {
 		b.labels[p.name] = p.value
 		if b.a.Line.substitutesLabels() {
-			b.labels[p.name] = ids.Replace(p.value)
+			b.labels[p.name] = substituted(p.value, b.names.appID)
 		}
 	}
 	b.labels[LabelSubmissionID] = b.attempt.SubmissionID
@@ -188,7 +187,7 @@ func (b *driverBuilder) driverMetadata() {
 		if b.pod.Annotations == nil {
 			b.pod.Annotations = map[string]string{}
 		}
-		b.pod.Annotations[p.name] = ids.Replace(p.value)
+		b.pod.Annotations[p.name] = substituted(p.value, b.names.appID)
 	}
 }
 
@@ -200,12 +199,20 @@ func (a *Application) versionLabel() string {
 	return a.Line.Version
 }
 
+// substituted puts the ID of the application where a label asks for it. A driver has no executor ID.
+func substituted(value, appID string) string {
+	if !strings.Contains(value, "{{") {
+		return value
+	}
+	return strings.ReplaceAll(strings.ReplaceAll(value, "{{APP_ID}}", appID), "{{EXECUTOR_ID}}", "")
+}
+
 // checkMetadata checks labels and annotations that a role gets from the configuration.
 func checkMetadata(a *Application, r *role, l *ledger, appID string) {
 	for _, p := range a.conf.withPrefix(r.prefixLabel) {
 		value := p.value
 		if a.Line.substitutesLabels() {
-			value = strings.NewReplacer("{{APP_ID}}", appID, "{{EXECUTOR_ID}}", "").Replace(value)
+			value = substituted(value, appID)
 		}
 		l.label(p.name, value, p.path)
 	}

@@ -26,7 +26,12 @@ import (
 // writeProperties writes properties as java.util.Properties.store(Writer, comment) does, sorted by key as it does since
 // Java 18. name is the ConfigMap's name, and at the time of the date line.
 func writeProperties(properties map[string]string, name string, at time.Time) string {
+	size := 0
+	for key, value := range properties {
+		size += len(key) + len(value) + 2
+	}
 	var out strings.Builder
+	out.Grow(size + size/8 + 256) // the rest is for what is escaped and for the two lines of comment
 	out.WriteString("#Java properties built from Kubernetes config map with name: " + name + "\n")
 	out.WriteString("#" + at.UTC().Format("Mon Jan 02 15:04:05 MST 2006") + "\n")
 	for _, key := range slices.Sorted(maps.Keys(properties)) {
