@@ -57,7 +57,8 @@ done
 # As image references are written everywhere within an archive: with registry, or docker.io's library, and tag.
 [[ "${tag##*/}" == *:* ]] || tag="${tag}:latest"
 
-say() { echo "spark image ${line}: $* (${SECONDS}s)"; }
+# Some functions print what they have made, so that nothing else may go to standard output.
+say() { echo "spark image ${line}: $* (${SECONDS}s)" >&2; }
 
 mkdir -p "${cache}" "$(dirname "${output}")"
 cache="$(cd "${cache}" && pwd)"
@@ -81,7 +82,7 @@ debian_layer() {
     layer="${cache}/debian-${suite}-${key}.tar"
     if [[ ! -s "${layer}" ]]; then
         install_mmdebstrap
-        say "making Debian's layer, a minute or two" >&2
+        say "making Debian's layer, a minute or two"
         # Without device files and manual pages; but the folder of the latter must be there, or Java's package does not
         # install. The names of this machine stay out.
         SOURCE_DATE_EPOCH="${epoch}" mmdebstrap --quiet --variant=essential --format=tar --skip=output/dev \
