@@ -124,8 +124,8 @@ func serverIsNeverRefused() error {
 		return err
 	}
 	for line := range strings.Lines(string(log)) {
-		refused := strings.Contains(line, "forbidden: User \"system:serviceaccount:spark-system") || strings.Contains(line, `forbidden: User \"system:serviceaccount:spark-system`)
-		if refused || strings.HasPrefix(line, "panic") || strings.Contains(line, "Observed a panic") {
+		serverRefused := strings.Contains(line, "forbidden: User \"system:serviceaccount:spark-system") || strings.Contains(line, `forbidden: User \"system:serviceaccount:spark-system`)
+		if serverRefused || strings.HasPrefix(line, "panic") || strings.Contains(line, "Observed a panic") {
 			problems = append(problems, fmt.Errorf("our server logs that it lacks a right, or worse: %s", line))
 		}
 	}
