@@ -25,6 +25,7 @@ import (
 	"k8s.io/apiserver/pkg/admission"
 	"k8s.io/apiserver/pkg/admission/initializer"
 	mutatingadmissionpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
+	validatingadmissionpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	quota "k8s.io/apiserver/pkg/quota/v1/generic"
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
@@ -36,10 +37,17 @@ import (
 	"k8s.io/klog/v2"
 )
 
-const (
-	admissionRegistrationVersion = "admissionregistration.k8s.io/v1"
-	mutatingPoliciesResource     = "mutatingadmissionpolicies"
-)
+const admissionRegistrationVersion = "admissionregistration.k8s.io/v1"
+
+// policyPlugins are the plugins that not every cluster has the resources for: mutating policies came with Kubernetes 1.36,
+// validating ones with 1.30.
+var policyPlugins = []struct {
+	name      string
+	resources []string
+}{
+	{mutatingadmissionpolicy.PluginName, []string{"mutatingadmissionpolicies", "mutatingadmissionpolicybindings"}},
+	{validatingadmissionpolicy.PluginName, []string{"validatingadmissionpolicies", "validatingadmissionpolicybindings"}},
+}
 
 // applyAdmission configures the admission plugins, which watch their configuration in the cluster.
 func (o *Options) applyAdmission(config *genericapiserver.RecommendedConfig, client kubernetes.Interface) error {
@@ -57,24 +65,29 @@ func (o *Options) applyAdmission(config *genericapiserver.RecommendedConfig, cli
 		quotaInitializer{})
 }
 
-// disableUnservedPlugins turns off mutating policies where the cluster doesn't serve them in the version that the plugin
-// watches (before Kubernetes 1.36). Its informer would never be ready, and until it is, every write is refused.
+// disableUnservedPlugins turns off the plugins of policies that the cluster doesn't serve in the version that the plugin
+// watches: it is too old, or its administrator has turned them off. Their informers would never be ready, and until they
+// are, every write is refused.
 func disableUnservedPlugins(options *genericoptions.AdmissionOptions, cluster discovery.ServerResourcesInterface) error {
-	if slices.Contains(options.DisablePlugins, mutatingadmissionpolicy.PluginName) {
-		return nil
-	}
 	served, err := cluster.ServerResourcesForGroupVersion(admissionRegistrationVersion)
-	if err != nil && !apierrors.IsNotFound(err) {
+	if apierrors.IsNotFound(err) {
+		served, err = &metav1.APIResourceList{}, nil
+	}
+	if err != nil {
 		return fmt.Errorf("asking the cluster for its admission policies: %w", err)
 	}
-	if err == nil && slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == mutatingPoliciesResource }) {
-		return nil
+	for _, plugin := range policyPlugins {
+		missing := slices.DeleteFunc(slices.Clone(plugin.resources), func(name string) bool {
+			return slices.ContainsFunc(served.APIResources, func(r metav1.APIResource) bool { return r.Name == name })
+		})
+		if len(missing) == 0 || slices.Contains(options.DisablePlugins, plugin.name) {
+			continue
+		}
+		klog.Background().Info("The cluster doesn't serve what an admission plugin watches; the plugin is turned off",
+			"plugin", plugin.name, "resources", missing, "version", admissionRegistrationVersion)
+		options.DisablePlugins = append(slices.Clone(options.DisablePlugins), plugin.name)
+		options.EnablePlugins = slices.DeleteFunc(slices.Clone(options.EnablePlugins), func(name string) bool { return name == plugin.name })
 	}
-	klog.Background().Info("The cluster serves no mutating admission policies; the plugin is turned off",
-		"plugin", mutatingadmissionpolicy.PluginName, "resource", mutatingPoliciesResource, "version", admissionRegistrationVersion)
-	options.DisablePlugins = append(slices.Clone(options.DisablePlugins), mutatingadmissionpolicy.PluginName)
-	options.EnablePlugins = slices.DeleteFunc(slices.Clone(options.EnablePlugins),
-		func(name string) bool { return name == mutatingadmissionpolicy.PluginName })
 	return nil
 }
 

@@ -19,6 +19,7 @@ package options
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/spf13/pflag"
@@ -28,6 +29,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilerrors "k8s.io/apimachinery/pkg/util/errors"
 	mutatingadmissionpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/mutating"
+	validatingadmissionpolicy "k8s.io/apiserver/pkg/admission/plugin/policy/validating"
 	genericfeatures "k8s.io/apiserver/pkg/features"
 	genericoptions "k8s.io/apiserver/pkg/server/options"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
@@ -239,7 +241,8 @@ func TestOwnNamespace(t *testing.T) {
 	assert.Equal(t, "from-environment", ownNamespace(file))
 }
 
-func TestMutatingPoliciesNeedACluster(t *testing.T) {
+func TestPoliciesNeedTheirResources(t *testing.T) {
+	mutating, validating := policyPlugins[0].resources, policyPlugins[1].resources
 	served := func(resources ...string) *fakediscovery.FakeDiscovery {
 		fake := &clienttesting.Fake{}
 		if len(resources) > 0 {
@@ -255,14 +258,18 @@ func TestMutatingPoliciesNeedACluster(t *testing.T) {
 		cluster *fakediscovery.FakeDiscovery
 		want    []string
 	}{
-		"1.37":  {served("validatingadmissionpolicies", mutatingPoliciesResource), nil},
-		"1.35":  {served("validatingadmissionpolicies"), []string{mutatingadmissionpolicy.PluginName}},
-		"older": {served(), []string{mutatingadmissionpolicy.PluginName}},
+		"1.37":                            {served(slices.Concat(mutating, validating)...), nil},
+		"1.35":                            {served(validating...), []string{mutatingadmissionpolicy.PluginName}},
+		"turned off by the administrator": {served(mutating...), []string{validatingadmissionpolicy.PluginName}},
+		"without bindings":                {served(append([]string{mutating[0]}, validating...)...), []string{mutatingadmissionpolicy.PluginName}},
+		"older":                           {served(), []string{mutatingadmissionpolicy.PluginName, validatingadmissionpolicy.PluginName}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			admission := genericoptions.NewAdmissionOptions()
 			require.NoError(t, disableUnservedPlugins(admission, test.cluster))
 			assert.Equal(t, test.want, admission.DisablePlugins)
+			require.NoError(t, disableUnservedPlugins(admission, test.cluster))
+			assert.Equal(t, test.want, admission.DisablePlugins, "no plugin is named twice")
 		})
 	}
 }
