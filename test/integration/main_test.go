@@ -34,11 +34,15 @@ var shared *environment
 
 func TestMain(m *testing.M) {
 	os.Exit(clustertest.Main(m, cluster.Options{SchedulerProfiles: batchSchedulerProfiles}, func(ctx context.Context, c *cluster.Cluster) error {
+		audit, err := auditFlags(c)
+		if err != nil {
+			return err
+		}
 		server, err := c.StartSparkAPIServer(ctx, cluster.ServerOptions{
 			FeatureGates: nativeScheduling,
 			Manifests:    withBatchSchedulers(c),
 			// Short enough to be waited for, and without effect on whoever has no such trouble.
-			ExtraFlags: []string{"--container-error-grace=5s", fmt.Sprintf("--max-waiting-gangs=%d", maxWaitingGangs)},
+			ExtraFlags: append(audit, "--container-error-grace=5s", fmt.Sprintf("--max-waiting-gangs=%d", maxWaitingGangs)),
 		})
 		if err != nil {
 			return err
