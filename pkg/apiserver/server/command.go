@@ -26,7 +26,6 @@ import (
 	genericapiserver "k8s.io/apiserver/pkg/server"
 	utilfeature "k8s.io/apiserver/pkg/util/feature"
 	cliflag "k8s.io/component-base/cli/flag"
-	logsapi "k8s.io/component-base/logs/api/v1"
 	_ "k8s.io/component-base/logs/json/register" // --logging-format=json
 	"k8s.io/klog/v2"
 
@@ -59,7 +58,7 @@ func NewCommand() *cobra.Command {
 		// The flags are too many to be shown for a typing error.
 		SilenceUsage: true,
 		RunE: func(command *cobra.Command, _ []string) error {
-			if err := logsapi.ValidateAndApply(o.Logs, utilfeature.DefaultFeatureGate); err != nil {
+			if err := startLogging(o.Logs, utilfeature.DefaultFeatureGate); err != nil {
 				return err
 			}
 			cliflag.PrintFlags(command.Flags())
