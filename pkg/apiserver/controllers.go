@@ -21,6 +21,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -83,6 +84,7 @@ func (c CompletedConfig) addControllers(server *genericapiserver.GenericAPIServe
 	}
 	err := server.AddPostStartHook("start-controllers", func(hook genericapiserver.PostStartHookContext) error {
 		config := protobufConfig(hook.LoopbackClientConfig)
+		config.Wrap(func(next http.RoundTripper) http.RoundTripper { return withoutWarnings{next} })
 		if c.extra.Elector != nil {
 			config.Wrap(c.extra.Elector.Fence().WrapTransport)
 		}

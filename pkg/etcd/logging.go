@@ -117,7 +117,13 @@ func (c *klogCore) Sync() error {
 	return nil
 }
 
+// contents are the fields with which etcd logs whole requests: keys and values, which is what users have written.
+var contents = map[string]bool{"raftReq": true, "raft-request": true}
+
 func fieldValue(field zapcore.Field) any {
+	if contents[field.Key] {
+		return "not logged"
+	}
 	encoder := zapcore.NewMapObjectEncoder()
 	field.AddTo(encoder)
 	if len(encoder.Fields) == 1 {

@@ -21,6 +21,7 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"go.etcd.io/etcd/api/v3/etcdserverpb"
 	"go.uber.org/zap"
 	"k8s.io/klog/v2/ktesting"
 )
@@ -47,6 +48,14 @@ func TestLoggingKeepsLevelAndFields(t *testing.T) {
 	assert.Contains(t, text, `slow member="one" very=true`)
 	assert.Contains(t, text, `ERROR broken member="one" error="disk"`)
 	assert.Contains(t, text, `INFO closed member="one" error="on purpose"`)
+
+	loud := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.BufferLogs(true), ktesting.Verbosity(debugVerbosity)))
+	request := &etcdserverpb.InternalRaftRequest{Put: &etcdserverpb.PutRequest{Key: []byte("key"), Value: []byte("secret")}}
+	newLogger(loud, nil).Debug("Apply", zap.Stringer("raftReq", request))
+	underlier, ok = loud.GetSink().(ktesting.Underlier)
+	if assert.True(t, ok) {
+		assert.Contains(t, underlier.GetBuffer().String(), `Apply raftReq="not logged"`)
+	}
 
 	quiet := ktesting.NewLogger(t, ktesting.NewConfig(ktesting.Verbosity(0)))
 	assert.Nil(t, newLogger(quiet, nil).Check(zap.InfoLevel, "inner life"))

@@ -44,13 +44,13 @@ func TestClusterWithoutMutatingAdmissionPolicies(t *testing.T) {
 			cluster.KubeAPIServer: older, cluster.KubeControllerManager: older, cluster.KubeScheduler: older,
 		},
 	})
-	server, err := c.StartSparkAPIServer(t.Context(), cluster.ServerOptions{})
+	server, err := c.StartSparkAPIServer(t.Context(), cluster.ServerOptions{ExtraFlags: []string{"-v=10"}})
 	require.NoError(t, err)
 	e, err := newEnvironment(c, server)
 	require.NoError(t, err)
 	_, err = e.kube.AdmissionregistrationV1().MutatingAdmissionPolicies().List(t.Context(), metav1.ListOptions{})
 	require.True(t, apierrors.IsNotFound(err), "the cluster serves what it should lack: %v", err)
-	assert.Regexp(t, `The cluster doesn't serve what an admission plugin watches.*plugin="MutatingAdmissionPolicy"`, server.LogTail(1000))
+	assert.Regexp(t, `The cluster doesn't serve what an admission plugin watches.*plugin="MutatingAdmissionPolicy"`, server.LogTail(100000))
 
 	n := e.tenant(t)
 	n.addNode("8")
@@ -67,4 +67,10 @@ func TestClusterWithoutMutatingAdmissionPolicies(t *testing.T) {
 	})
 	n.create(n.application("pi", executors(2)))
 	n.untilState("pi", v1beta2.ApplicationStateCompleted)
+
+	t.Run("secrets stay in specs", func(t *testing.T) {
+		n := e.tenant(t)
+		n.addNode("16")
+		n.secretsStayInSpecs()
+	})
 }
