@@ -46,8 +46,9 @@ func main() {
 	name := flag.String("name", "go-client-example", "what it is called")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, *kubeconfig, *namespace, *name); err != nil {
+	err := run(ctx, *kubeconfig, *namespace, *name)
+	stop()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}

@@ -18,6 +18,7 @@ package integration
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net/http"
 	"sync"
@@ -93,25 +94,24 @@ func TestPriorityAndFairness(t *testing.T) {
 	// A client of ours would try again, and not tell.
 	client, err := rest.HTTPClientFor(config)
 	require.NoError(t, err)
-	ask := func() *http.Response {
+	ask := func() (*http.Response, error) {
 		request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
 			config.Host+"/apis/sparkoperator.k8s.io/v1beta2/namespaces/"+n.namespace+"/sparkapplications", http.NoBody)
-		if !assert.NoError(t, err) {
-			return nil
+		if err != nil {
+			return nil, err
 		}
 		answer, err := client.Do(request)
-		if !assert.NoError(t, err) {
-			return nil
+		if err != nil {
+			return nil, err
 		}
-		_, _ = io.Copy(io.Discard, answer.Body)
-		assert.NoError(t, answer.Body.Close())
-		return answer
+		_, err = io.Copy(io.Discard, answer.Body)
+		return answer, errors.Join(err, answer.Body.Close())
 	}
 
 	schema := n.flow(user)
 	n.until("our server has taken up the flow schema", func(c *assert.CollectT) {
-		answer := ask()
-		require.NotNil(t, answer)
+		answer, err := ask()
+		require.NoError(t, err)
 		assert.Equal(c, string(schema.UID), answer.Header.Get(flowcontrolv1.ResponseHeaderMatchedFlowSchemaUID))
 		assert.Equal(c, http.StatusOK, answer.StatusCode)
 	})
@@ -120,7 +120,9 @@ func TestPriorityAndFairness(t *testing.T) {
 		var refused atomic.Int32
 		for range 50 {
 			wait.Go(func() {
-				if answer := ask(); answer != nil && answer.StatusCode == http.StatusTooManyRequests {
+				if answer, err := ask(); err != nil {
+					assert.Fail(t, "no answer", "%v", err)
+				} else if answer.StatusCode == http.StatusTooManyRequests {
 					refused.Add(1)
 				}
 			})

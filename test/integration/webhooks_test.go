@@ -143,7 +143,7 @@ func TestWebhooks(t *testing.T) {
 	n.validatingWebhook("judge", validating.client(), admissionregistrationv1.Fail)
 	n.until("the webhooks are asked", func(c *assert.CollectT) {
 		_, err := n.apps().Create(t.Context(), n.application("unwanted", suspended), dryRun)
-		assert.ErrorContains(c, err, `admission webhook "judge.example.com" denied the request: not wanted here`)
+		require.ErrorContains(c, err, `admission webhook "judge.example.com" denied the request: not wanted here`)
 		assert.NotEmpty(c, mutating.about("unwanted"))
 	})
 	for _, request := range validating.about("unwanted") {
@@ -181,7 +181,7 @@ func TestUnreachableWebhooks(t *testing.T) {
 		n.validatingWebhook("absent", unreachable, admissionregistrationv1.Fail)
 		n.until("the webhook is asked", func(c *assert.CollectT) {
 			_, err := n.apps().Create(t.Context(), n.application("dry", suspended), dryRun)
-			assert.ErrorContains(c, err, `failed calling webhook "absent.example.com"`)
+			require.ErrorContains(c, err, `failed calling webhook "absent.example.com"`)
 			assert.ErrorContains(c, err, gone.Listener.Addr().String())
 		})
 		_, err := n.apps().Create(t.Context(), n.application("pi", suspended), metav1.CreateOptions{})

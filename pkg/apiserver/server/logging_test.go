@@ -66,7 +66,7 @@ func TestLogProcess(t *testing.T) {
 		require.NoError(t, err)
 		logger.Info("The end", "of", name)
 	}
-	klog.Infof("The old way") //nolint:logcheck // libraries do it
+	klog.Infof("The old way") // libraries do it
 	klog.Flush()
 }
 
