@@ -44,7 +44,8 @@ func (c CompletedConfig) sparkOperatorGroup() (*genericapiserver.APIGroupInfo, e
 	}
 	pods := &sparkpods.Finder{Client: c.extra.PodClient, AllowLoopback: c.extra.AllowLoopbackPodIPs}
 	group := genericapiserver.NewDefaultAPIGroupInfo(sparkoperator.GroupName, Scheme, ParameterCodec, Codecs)
-	group.NegotiatedSerializer = requestSerializer{Codecs}
+	// Around the one that is there: it has what feature gates add, such as lists that are encoded as they are sent.
+	group.NegotiatedSerializer = requestSerializer{group.NegotiatedSerializer}
 	group.VersionedResourcesStorageMap[v1beta2.SchemeGroupVersion.Version] = map[string]rest.Storage{
 		"sparkapplications":                 applications.SparkApplication,
 		"sparkapplications/status":          applications.Status,

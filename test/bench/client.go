@@ -63,6 +63,9 @@ func (c *client) request(ctx context.Context, p *peer, method, path, contentType
 		return nil, err
 	}
 	request.Header.Set("Accept", p.contentType())
+	if p.uncompressed {
+		request.Header.Set("Accept-Encoding", "identity")
+	}
 	if contentType != "" {
 		request.Header.Set("Content-Type", contentType)
 	}

@@ -19,6 +19,7 @@ package bench
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -58,32 +59,49 @@ func (o Options) ListLengths(ctx context.Context, report *Report) error {
 				return fmt.Errorf("%s: %w", p.name, err)
 			}
 		}
-		topic := fmt.Sprintf("list of %d", length)
-		for round := range o.Rounds {
-			s.say("bench: %s, round %d of %d", topic, round+1, o.Rounds)
-			for _, p := range rotated(measured, round) {
-				before, err := s.usage()
-				if err != nil {
-					return err
-				}
-				const times = 3
-				m, err := together(ctx, 1, times, func(ctx context.Context, _ int) ([]byte, error) { return s.client.list(ctx, p, namespace) })
-				if err != nil {
-					return fmt.Errorf("%s: %w", p.name, err)
-				}
-				after, err := s.usage()
-				if err != nil {
-					return err
-				}
-				report.Add(topic, p.name, "time", "ms", milliseconds(Percentile(m.latencies, 50)))
-				report.Add(topic, p.name, "answer", "MiB", float64(m.bytes)/times/(1<<20))
-				report.Add(topic, p.name, "CPU", "ms", after.since(before)*1000/times)
-				report.Add(topic, p.name, "peak of kube-apiserver", "MiB", after[cluster.KubeAPIServer].PeakMiB)
-				report.Add(topic, p.name, "peak of spark-apiserver", "MiB", after[cluster.SparkAPIServer].PeakMiB)
-			}
+		if err := s.listAll(ctx, fmt.Sprintf("list of %d", length), namespace, measured); err != nil {
+			return err
 		}
-		report.Promise(topic+": the CRD's time beside ours, JSON", report.Ratio(topic, "time", crdJSON, oursJSON), 3, true, "×")
-		report.Promise(topic+": the CRD's time beside ours, protobuf", report.Ratio(topic, "time", crdJSON, oursProtobuf), 8, true, "×")
+		plain := make([]*peer, 0, len(measured))
+		for _, p := range measured {
+			copied := *p
+			copied.uncompressed = true
+			plain = append(plain, &copied)
+		}
+		if err := s.listAll(ctx, fmt.Sprintf("list of %d, uncompressed", length), namespace, plain); err != nil {
+			return err
+		}
 	}
+	return nil
+}
+
+// listAll lists with every peer in turn.
+func (s *stage) listAll(ctx context.Context, topic, namespace string, measured []*peer) error {
+	s.profile(ctx, strings.ReplaceAll(strings.ReplaceAll(topic, ",", ""), " ", "-"))
+	for round := range s.Rounds {
+		s.say("bench: %s, round %d of %d", topic, round+1, s.Rounds)
+		for _, p := range rotated(measured, round) {
+			before, err := s.usage()
+			if err != nil {
+				return err
+			}
+			const times = 3
+			m, err := together(ctx, 1, times, func(ctx context.Context, _ int) ([]byte, error) { return s.client.list(ctx, p, namespace) })
+			if err != nil {
+				return fmt.Errorf("%s: %w", p.name, err)
+			}
+			after, err := s.usage()
+			if err != nil {
+				return err
+			}
+			s.report.Add(topic, p.name, "time", "ms", milliseconds(Percentile(m.latencies, 50)))
+			s.report.Add(topic, p.name, "answer", "MiB", float64(m.bytes)/times/(1<<20))
+			s.report.Add(topic, p.name, "CPU", "ms", after.since(before)*1000/times)
+			s.report.Add(topic, p.name, "peak of kube-apiserver", "MiB", after[cluster.KubeAPIServer].PeakMiB)
+			s.report.Add(topic, p.name, "peak of spark-apiserver", "MiB", after[cluster.SparkAPIServer].PeakMiB)
+		}
+	}
+	s.report.Promise(topic+": the CRD's time beside ours, JSON", s.report.Ratio(topic, "time", crdJSON, oursJSON), 3, true, "×")
+	s.report.Promise(topic+": the CRD's time beside ours, protobuf", s.report.Ratio(topic, "time", crdJSON, oursProtobuf), 8, true, "×")
 	return nil
 }

@@ -52,6 +52,8 @@ type peer struct {
 	protobuf bool
 	// cold says that every request comes from a user of whom no server has heard before.
 	cold bool
+	// uncompressed says that answers are asked for as they are. Clients ask for gzip by default, and get it from 128 KiB on.
+	uncompressed bool
 	// body returns the object in the encoding of the peer.
 	body func(name string) ([]byte, error)
 }

@@ -41,15 +41,27 @@ func (s *stage) profile(ctx context.Context, what string) {
 	number := profiled.Add(1)
 	for name, p := range map[string]*peer{"spark-apiserver": {direct: true}, "kube-apiserver": {}} {
 		go func() {
-			if err := s.writeProfile(ctx, p, filepath.Join(s.Profiles, fmt.Sprintf("%02d-%s-%s.pprof", number, what, name))); err != nil {
+			file := filepath.Join(s.Profiles, fmt.Sprintf("%02d-%s-%s.pprof", number, what, name))
+			if err := s.writeProfile(ctx, p, fmt.Sprintf("profile?seconds=%d", profileSeconds), file); err != nil {
 				s.say("bench: no profile of %s: %v", name, err)
 			}
 		}()
 	}
 }
 
-func (s *stage) writeProfile(ctx context.Context, p *peer, file string) error {
-	response, err := s.client.request(ctx, p, http.MethodGet, fmt.Sprintf("/debug/pprof/profile?seconds=%d", profileSeconds), "", nil)
+// heap writes what our server holds in memory, if somebody wants it.
+func (s *stage) heap(ctx context.Context, what string) {
+	if s.Profiles == "" {
+		return
+	}
+	file := filepath.Join(s.Profiles, fmt.Sprintf("%02d-%s-heap.pprof", profiled.Add(1), what))
+	if err := s.writeProfile(ctx, &peer{direct: true}, "heap", file); err != nil {
+		s.say("bench: no profile of the heap: %v", err)
+	}
+}
+
+func (s *stage) writeProfile(ctx context.Context, p *peer, profile, file string) error {
+	response, err := s.client.request(ctx, p, http.MethodGet, "/debug/pprof/"+profile, "", nil)
 	if err != nil {
 		return err
 	}

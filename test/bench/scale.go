@@ -107,6 +107,7 @@ func (o Options) stored(ctx context.Context, report *Report, size int) (*storedC
 	if err != nil {
 		return nil, err
 	}
+	s.heap(ctx, fmt.Sprintf("stored-%d", size))
 	writes, err := s.writesSince(began)
 	if err != nil {
 		return nil, err
@@ -114,7 +115,7 @@ func (o Options) stored(ctx context.Context, report *Report, size int) (*storedC
 	idle := after.since(before, cluster.SparkAPIServer) / o.Idle.Seconds() * 100
 	add("idle: writes but Leases", "in "+o.Idle.String(), float64(writes))
 	add("idle: CPU of spark-apiserver", "% of a core", idle)
-	add("memory", "MiB", after[cluster.SparkAPIServer].MemoryMiB)
+	add("memory after the burst", "MiB", after[cluster.SparkAPIServer].MemoryMiB)
 	add("peak", "MiB", after[cluster.SparkAPIServer].PeakMiB)
 
 	again, err := s.restart(ctx)
@@ -122,6 +123,17 @@ func (o Options) stored(ctx context.Context, report *Report, size int) (*storedC
 		return nil, err
 	}
 	add("start", "s", again.Seconds())
+	// What is stored is all in the caches now, and nothing else has happened yet.
+	select {
+	case <-time.After(o.Idle):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	if after, err = s.usage(); err != nil {
+		return nil, err
+	}
+	s.heap(ctx, fmt.Sprintf("restarted-%d", size))
+	add("memory", "MiB", after[cluster.SparkAPIServer].MemoryMiB)
 	lists, err := together(ctx, 1, max(o.Rounds, 1), func(ctx context.Context, _ int) ([]byte, error) { return s.client.list(ctx, p, namespace) })
 	if err != nil {
 		return nil, err

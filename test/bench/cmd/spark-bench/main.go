@@ -65,9 +65,10 @@ func run(ctx context.Context) error {
 	line := flag.String("spark-line", "4.0", "line of Spark whose spark-submit is the peer of submissions; empty for none")
 	cache := flag.String("spark-cache", filepath.Join(".cache", "pyspark"), "folder for Spark, installed from PyPI if it isn't there")
 	rounds := flag.Int("rounds", 0, "rounds of each benchmark; 0 for the form's own number")
+	idle := flag.Duration("idle", 0, "how long stored applications are watched; 0 for the form's own time")
 	bursts := flag.String("bursts", "", "sizes of bursts instead of the form's own, comma separated")
 	stored := flag.String("stored", "", "numbers of stored applications instead of the form's own, comma separated")
-	profiles := flag.Bool("profiles", false, "write CPU profiles of both API servers during bursts into the folder of the report")
+	profiles := flag.Bool("profiles", false, "write profiles of the API servers into the folder of the report")
 	flag.Parse()
 
 	o := full()
@@ -76,6 +77,9 @@ func run(ctx context.Context) error {
 	}
 	if *rounds > 0 {
 		o.Rounds = *rounds
+	}
+	if *idle > 0 {
+		o.Idle = *idle
 	}
 	o.Progress = os.Stderr
 	if *profiles {
