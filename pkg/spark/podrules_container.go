@@ -18,6 +18,7 @@ package spark
 
 import (
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -95,10 +96,28 @@ func (p podRules) anyContainer(c *corev1.Container, path *field.Path) {
 	p.securityContext(c.SecurityContext, path.Child("securityContext"))
 }
 
-// image refuses what no reference to an image can hold.
+// imageReference is the grammar of references to images, by which a kubelet says InvalidImageName: an optional registry, a
+// path in lower case, and optionally a tag and a digest (github.com/distribution/reference).
+var imageReference = func() *regexp.Regexp {
+	const (
+		label     = `(?:[a-zA-Z0-9]|[a-zA-Z0-9][a-zA-Z0-9-]*[a-zA-Z0-9])`
+		registry  = `(?:` + label + `(?:\.` + label + `)*|\[[a-fA-F0-9:]+\])(?::[0-9]+)?`
+		component = `[a-z0-9]+(?:(?:[._]|__|-+)[a-z0-9]+)*`
+		tag       = `[\w][\w.-]{0,127}`
+		digest    = `[A-Za-z][A-Za-z0-9]*(?:[-_+.][A-Za-z][A-Za-z0-9]*)*:[0-9a-fA-F]{32,}`
+	)
+	return regexp.MustCompile(`^(?:` + registry + `/)?` + component + `(?:/` + component + `)*(?::` + tag + `)?(?:@` + digest + `)?$`)
+}()
+
+// image refuses what is no reference to an image.
 func (p podRules) image(image string, path *field.Path) {
-	if strings.ContainsAny(image, " \t\r\n") {
+	switch {
+	case image == "": // required elsewhere
+	case strings.ContainsAny(image, " \t\r\n"):
 		p.rep.invalid(path, image, "must not contain white space")
+	// From Spark 4.1 on the driver puts its version in there.
+	case !imageReference.MatchString(strings.ReplaceAll(image, "{{SPARK_VERSION}}", "0")):
+		p.rep.invalid(path, image, "is no reference to an image: write [REGISTRY[:PORT]/]PATH[:TAG][@DIGEST], the path in lower case, such as registry.example.com:5000/team/spark:4.0.1")
 	}
 }
 
