@@ -137,7 +137,7 @@ func (r *renderer) validate(res *result, object interface {
 			errs = append(errs, err)
 		}
 	}
-	for _, err := range withoutRepetition(append(errs, byHand...)) {
+	for _, err := range validation.OncePerValue(append(byHand, errs...)) {
 		res.errors = append(res.errors, err)
 	}
 	return len(res.errors) == 0
@@ -145,19 +145,6 @@ func (r *renderer) validate(res *result, object interface {
 
 // anyName leaves names to the rules of the kind, which are stricter than those of every object.
 func anyName(string, bool) []string { return nil }
-
-// withoutRepetition drops errors that say exactly what an earlier one said: metadata is looked at twice.
-func withoutRepetition(errs field.ErrorList) field.ErrorList {
-	seen := map[string]bool{}
-	var kept field.ErrorList
-	for _, err := range errs {
-		if text := err.Error(); !seen[text] {
-			seen[text] = true
-			kept = append(kept, err)
-		}
-	}
-	return kept
-}
 
 func (r *renderer) compile(res *result) {
 	app := res.application

@@ -17,6 +17,7 @@ limitations under the License.
 package server
 
 import (
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -24,6 +25,7 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -106,6 +108,22 @@ func TestInvalidApplications(t *testing.T) {
 	require.True(t, apierrors.IsInvalid(err), err)
 	require.ErrorContains(t, err, `spec.type: Unsupported value: "Cobol"`)
 	require.ErrorContains(t, err, "spec.executor.instances")
+
+	// One mistake is told once, however many rules see it.
+	app = application("pi")
+	app.Spec.Driver.Cores, app.Spec.Executor.Instances = new(int32(0)), new(int32(0))
+	app.Spec.MainApplicationFile = nil
+	app.Spec.Driver.Env = []corev1.EnvVar{{Name: "a=b"}}
+	_, err = applications.Create(t.Context(), app, metav1.CreateOptions{})
+	status, ok := errors.AsType[*apierrors.StatusError](err)
+	require.True(t, ok, err)
+	places := map[string]int{}
+	for _, cause := range status.ErrStatus.Details.Causes {
+		places[cause.Field]++
+	}
+	assert.Equal(t, map[string]int{
+		"spec.driver.cores": 1, "spec.executor.instances": 1, "spec.mainApplicationFile": 1, "spec.driver.env[0].name": 1,
+	}, places)
 
 	app = application("pi")
 	app.Spec.SparkVersion = ""

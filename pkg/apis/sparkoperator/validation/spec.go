@@ -17,6 +17,7 @@ limitations under the License.
 package validation
 
 import (
+	"fmt"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -59,4 +60,23 @@ func appendNew(errs, more field.ErrorList) field.ErrorList {
 		}
 	}
 	return errs
+}
+
+// OncePerValue leaves out errors about a value of which an earlier error has spoken already. The rules beside the fields of the
+// types and those that are written by hand see the same mistake; what is written by hand says more and goes first.
+func OncePerValue(errs field.ErrorList) field.ErrorList {
+	type mistake struct{ field, value string }
+	seen := map[mistake]bool{}
+	var once field.ErrorList
+	for _, err := range errs {
+		m := mistake{field: err.Field}
+		if err.BadValue != nil {
+			m.value = fmt.Sprint(err.BadValue)
+		}
+		if !seen[m] {
+			seen[m] = true
+			once = append(once, err)
+		}
+	}
+	return once
 }

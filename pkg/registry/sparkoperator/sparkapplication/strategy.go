@@ -20,6 +20,7 @@ import (
 	"context"
 
 	apiequality "k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/api/operation"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/validation/field"
@@ -65,6 +66,11 @@ func NewStrategy(scheme *runtime.Scheme, gate featuregate.FeatureGate, scheduler
 		features:              gate,
 		schedulers:            schedulers,
 	}
+}
+
+// ValidateDeclaratively adds what the rules beside the fields of the types say, where nothing was said yet.
+func (s *sparkApplicationStrategy) ValidateDeclaratively(ctx context.Context, obj, old runtime.Object, errs field.ErrorList, on operation.Type, config rest.DeclarativeValidationConfig) field.ErrorList {
+	return validation.OncePerValue(s.DeclarativeValidation.ValidateDeclaratively(ctx, obj, old, errs, on, config))
 }
 
 // NamespaceScoped is true: an application lives beside its pods.
