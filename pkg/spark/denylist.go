@@ -19,8 +19,8 @@ package spark
 // Reasons for which a property can't be given.
 const (
 	reasonServiceAccount = "configure the service account via spec.driver.serviceAccount or spec.executor.serviceAccount"
-	reasonCredentials    = "Kubernetes credentials are managed by the operator"
-	reasonManaged        = "the value is managed by the operator"
+	reasonCredentials    = "Kubernetes credentials are managed by the server: a driver has those of the service account in spec.driver.serviceAccount"
+	reasonManaged        = "the value is managed by the server: an application runs in the cluster that it was created in; remove it"
 	reasonImage          = "use the image field of the application, the driver or the executor"
 )
 
