@@ -58,6 +58,8 @@ type Options struct {
 	JVMs int
 	// Profiles is a folder for CPU profiles of our server and of kube-apiserver during bursts. Empty for none.
 	Profiles string
+	// Save is called after each burst, which may take minutes: a later one may fail.
+	Save func() error
 	// Progress receives a line for every step.
 	Progress io.Writer
 }

@@ -76,6 +76,9 @@ func (o Options) Submissions(ctx context.Context, report *Report) error {
 			if err := s.lives(ctx, size, round); err != nil {
 				return fmt.Errorf("%d applications: %w", size, err)
 			}
+			if err := o.Save(); err != nil {
+				return err
+			}
 		}
 	}
 	report.Notes = append(report.Notes, "Lives: nodes, kubelets and Spark drivers are simulated, in the process that measures and on the same cores.")
@@ -104,6 +107,9 @@ func (o Options) driverPods(ctx context.Context, report *Report) error {
 			s.say("bench: submission of %d applications, round %d of %d", size, round+1, rounds)
 			if err := s.submit(ctx, size, round); err != nil {
 				return fmt.Errorf("%d applications: %w", size, err)
+			}
+			if err := o.Save(); err != nil {
+				return err
 			}
 			if o.SparkHome != "" && size == o.Bursts[0] {
 				if err := s.jvms(ctx, burstTopic(size), round); err != nil {
