@@ -18,6 +18,7 @@ package integration
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -42,7 +43,8 @@ func TestFailuresHaveNames(t *testing.T) {
 		reason  string
 		message string
 	}{
-		"an image name that is none": {[]change{image("Apache/Spark:4.0.1")}, "DriverImageError", "InvalidImageName"},
+		// What doesn't even look like a name is refused when it is applied.
+		"an image name that is none": {[]change{image(strings.Repeat("0a", 32))}, "DriverImageError", "InvalidImageName"},
 		"an image that is not there": {[]change{image("non-existent:1")}, "DriverImageError", "can't be pulled"},
 		"out of memory":              {[]change{outcome("oom")}, "DriverOOMKilled", "driver.memoryOverhead"},
 		"evicted":                    {[]change{outcome("evicted")}, "DriverEvicted", "low on resource"},

@@ -23,6 +23,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"net/netip"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -59,10 +60,16 @@ func (s *simulator) startPod(ctx context.Context, pod *corev1.Pod) (again bool, 
 	return false, s.patchStatus(ctx, pod, runningStatus(pod, metav1.Now()))
 }
 
+// imageID looks like the ID of an image, which a kubelet doesn't take for a name.
+var imageID = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
 func findAbsentImage(pod *corev1.Pod) *obstacle {
 	for _, c := range slices.Concat(pod.Spec.InitContainers, pod.Spec.Containers) {
 		if repository, _, _ := strings.Cut(c.Image, ":"); repository != strings.ToLower(repository) {
 			return &obstacle{"InvalidImageName", "InspectFailed", fmt.Sprintf("Failed to apply default image tag %q: couldn't parse image name: repository name must be lowercase", c.Image)}
+		}
+		if imageID.MatchString(c.Image) {
+			return &obstacle{"InvalidImageName", "InspectFailed", fmt.Sprintf("Failed to apply default image tag %q: couldn't parse image name: cannot specify 64-byte hexadecimal strings", c.Image)}
 		}
 		if strings.Contains(c.Image, absentImage) {
 			return &obstacle{"ImagePullBackOff", "Failed", fmt.Sprintf("Back-off pulling image %q", c.Image)}
