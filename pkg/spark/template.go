@@ -83,19 +83,19 @@ func decodeTemplate(raw *runtime.RawExtension, path *field.Path, unknown string,
 	if len(encoded) == 0 || string(encoded) == "null" {
 		return t
 	}
-	if wrong := typecheck.Errors(encoded, reflect.TypeFor[corev1.PodTemplateSpec](), path); len(wrong) > 0 {
+	problems, err := kjson.UnmarshalStrict(encoded, &corev1.PodTemplateSpec{})
+	if err != nil {
+		wrong := typecheck.Errors(encoded, reflect.TypeFor[corev1.PodTemplateSpec](), path)
 		for _, err := range wrong {
 			rep.err(err)
+		}
+		if len(wrong) == 0 {
+			rep.invalid(path, brief(encoded), "must be a pod template: %v", err)
 		}
 		return t
 	}
 	var object map[string]any
 	if err := kjson.UnmarshalCaseSensitivePreserveInts(encoded, &object); err != nil {
-		rep.invalid(path, brief(encoded), "must be a pod template: %v", err)
-		return t
-	}
-	problems, err := kjson.UnmarshalStrict(encoded, &corev1.PodTemplateSpec{})
-	if err != nil {
 		rep.invalid(path, brief(encoded), "must be a pod template: %v", err)
 		return t
 	}

@@ -115,11 +115,11 @@ func decodeJSON(scheme *runtime.Scheme, data []byte, strictErrors []error) ([]it
 	if strict, ok := runtime.AsStrictDecodingError(err); ok {
 		strictErrors = append(strictErrors, strict.Errors()...)
 	} else if err != nil {
-		into := reflect.TypeFor[v1beta2.SparkApplication]()
-		if gvk.Kind == scheduledKind {
-			into = reflect.TypeFor[v1beta2.ScheduledSparkApplication]()
+		known, unknown := scheme.New(gvk)
+		if unknown != nil {
+			return nil, unknown
 		}
-		return nil, fmt.Errorf("%s %q: %w", strings.ToLower(gvk.Kind), h.Metadata.Name, typecheck.Explain(err, data, into))
+		return nil, fmt.Errorf("%s %q: %w", strings.ToLower(gvk.Kind), h.Metadata.Name, typecheck.Explain(err, data, reflect.TypeOf(known)))
 	}
 	decoded := item{kind: gvk, name: h.Metadata.Name, strictErrors: strictErrors}
 	switch object := object.(type) {
