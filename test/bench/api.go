@@ -26,7 +26,7 @@ import (
 // API measures requests for single objects: create, get, update, patch and delete, of every peer, with 1, 8 and more writers.
 // No controller runs, since the peers have none.
 func (o Options) API(ctx context.Context, report *Report) error {
-	s, err := o.newStage(ctx, report, cluster.Options{WithoutKwok: true, WithoutSimulatedDriver: true}, "--controllers=-*")
+	s, err := o.newStage(ctx, report, cluster.Options{WithoutKwok: true, WithoutSimulatedDriver: true}, cluster.ServerOptions{ExtraFlags: []string{"--controllers=-*"}})
 	if err != nil {
 		return err
 	}

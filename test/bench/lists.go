@@ -28,7 +28,7 @@ import (
 
 // ListLengths measures lists of many objects.
 func (o Options) ListLengths(ctx context.Context, report *Report) error {
-	s, err := o.newStage(ctx, report, cluster.Options{WithoutKwok: true, WithoutSimulatedDriver: true}, "--controllers=-*")
+	s, err := o.newStage(ctx, report, cluster.Options{WithoutKwok: true, WithoutSimulatedDriver: true}, cluster.ServerOptions{ExtraFlags: []string{"--controllers=-*"}})
 	if err != nil {
 		return err
 	}

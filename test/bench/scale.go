@@ -22,6 +22,7 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	versioned "github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
@@ -55,7 +56,7 @@ func (o Options) Scale(ctx context.Context, report *Report) error {
 type storedCosts struct{ memory, start, list, idleCPU float64 }
 
 func (o Options) stored(ctx context.Context, report *Report, size int) (*storedCosts, error) {
-	s, err := o.newAuditedStage(ctx, report, cluster.Options{WithoutKwok: true, WithoutSimulatedDriver: true})
+	s, err := o.newStage(ctx, report, cluster.Options{WithoutKwok: true, WithoutSimulatedDriver: true}, cluster.ServerOptions{Audited: true})
 	if err != nil {
 		return nil, err
 	}
@@ -167,49 +168,37 @@ func (s *stage) settled(ctx context.Context, namespace string, size int) error {
 	if err != nil {
 		return err
 	}
-	ctx, cancel := context.WithTimeout(ctx, submissionPatient)
-	defer cancel()
-	for {
+	waiting := 0
+	err = wait.PollUntilContextTimeout(ctx, 2*time.Second, submissionPatient, true, func(ctx context.Context) (bool, error) {
 		list, err := client.SparkoperatorV1beta2().SparkApplications(namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
-			return err
+			return false, err
 		}
-		waiting := size - len(list.Items)
+		waiting = size - len(list.Items)
 		for i := range list.Items {
 			if list.Items[i].Status.AppState.State == "" {
 				waiting++
 			}
 		}
-		if waiting == 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%d applications have no status: %w", waiting, ctx.Err())
-		case <-time.After(2 * time.Second):
-		}
+		return waiting == 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%d applications have no status: %w", waiting, err)
 	}
+	return nil
 }
 
 // writesSince counts what our server has written since then, at both servers, but for Leases.
 func (s *stage) writesSince(began time.Time) (int, error) {
-	counted := func(user string) func(*auditv1.Event) bool {
-		return func(e *auditv1.Event) bool {
-			if e.User.Username != user || e.StageTimestamp.Time.Before(began) || e.ObjectRef == nil || e.ObjectRef.Resource == "leases" {
-				return false
-			}
-			// Reviews are questions in the form of a write.
-			switch e.ObjectRef.Resource {
-			case "subjectaccessreviews", "tokenreviews":
-				return false
-			}
-			return isCounted(e, e.ObjectRef.Namespace)
+	events, err := s.OwnRequests(s.server, func(e *auditv1.Event) bool {
+		if e.ObjectRef == nil || e.StageTimestamp.Time.Before(began) {
+			return false
 		}
-	}
-	there, err := s.AuditEvents(counted(cluster.ServerIdentity))
-	if err != nil {
-		return 0, err
-	}
-	here, err := cluster.ReadAuditLog(s.ourAudit, counted("system:apiserver"))
-	return len(there) + len(here), err
+		switch e.ObjectRef.Resource {
+		case "leases", "subjectaccessreviews", "tokenreviews": // reviews are questions in the form of a write
+			return false
+		}
+		return cluster.IsWrite(e)
+	})
+	return len(events), err
 }

@@ -18,11 +18,9 @@ package bench
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
-	"os"
-	"path/filepath"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -73,40 +71,11 @@ type stage struct {
 	kube    kubernetes.Interface
 	dynamic dynamic.Interface
 	client  *client
-	// ourAudit is the audit log of our server, if it was asked to write one.
-	ourAudit string
 }
 
 const benchUser = "bench"
 
-// newAuditedStage is a stage on which both servers write down what they are asked.
-func (o Options) newAuditedStage(ctx context.Context, report *Report, run cluster.Options, flags ...string) (*stage, error) {
-	dir, err := os.MkdirTemp("", "spark-bench-")
-	if err != nil {
-		return nil, err
-	}
-	policy, log := filepath.Join(dir, "policy.yaml"), filepath.Join(dir, "audit.log")
-	err = os.WriteFile(policy, []byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n"), 0o600)
-	if err != nil {
-		return nil, err
-	}
-	s, err := o.newStage(ctx, report, run, append(flags, "--audit-policy-file="+policy, "--audit-log-path="+log)...)
-	if err != nil {
-		return nil, errors.Join(err, os.RemoveAll(dir))
-	}
-	s.ourAudit = log
-	return s, nil
-}
-
-// Stop ends the stage and removes what it has written.
-func (s *stage) Stop() {
-	s.Cluster.Stop()
-	if s.ourAudit != "" {
-		_ = os.RemoveAll(filepath.Dir(s.ourAudit))
-	}
-}
-
-func (o Options) newStage(ctx context.Context, report *Report, run cluster.Options, flags ...string) (_ *stage, err error) {
+func (o Options) newStage(ctx context.Context, report *Report, run cluster.Options, server cluster.ServerOptions) (_ *stage, err error) {
 	run.Progress = o.Progress
 	c, err := cluster.Start(ctx, run)
 	if err != nil {
@@ -118,9 +87,8 @@ func (o Options) newStage(ctx context.Context, report *Report, run cluster.Optio
 		}
 	}()
 	s := &stage{Options: o, Cluster: c, report: report}
-	if s.server, err = c.StartSparkAPIServer(ctx, cluster.ServerOptions{
-		FeatureGates: map[string]bool{"SparkApplicationWorkloadAwareScheduling": true}, ExtraFlags: flags,
-	}); err != nil {
+	server.FeatureGates = map[string]bool{"SparkApplicationWorkloadAwareScheduling": true}
+	if s.server, err = c.StartSparkAPIServer(ctx, server); err != nil {
 		return nil, err
 	}
 	if s.kube, err = kubernetes.NewForConfig(c.AdminConfig()); err != nil {
@@ -178,7 +146,7 @@ func (s *stage) usage() (usage, error) {
 func (u usage) since(before usage, programs ...cluster.Program) float64 {
 	var sum time.Duration
 	for program, now := range u {
-		if len(programs) > 0 && program != programs[0] {
+		if len(programs) > 0 && !slices.Contains(programs, program) {
 			continue
 		}
 		sum += now.CPU - before[program].CPU

@@ -26,11 +26,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator"
 	"github.com/spark-apiserver/spark-apiserver/pkg/apis/sparkoperator/v1beta2"
 	versioned "github.com/spark-apiserver/spark-apiserver/pkg/generated/clientset/versioned"
+	"github.com/spark-apiserver/spark-apiserver/pkg/spark"
 	"github.com/spark-apiserver/spark-apiserver/test/cluster"
 )
 
@@ -125,7 +127,7 @@ func (o Options) driverPods(ctx context.Context, report *Report) error {
 }
 
 func (o Options) newSubmission(ctx context.Context, report *Report, run cluster.Options) (*submission, error) {
-	s, err := o.newAuditedStage(ctx, report, run, "--max-waiting-gangs=0")
+	s, err := o.newStage(ctx, report, run, cluster.ServerOptions{Audited: true, ExtraFlags: []string{"--max-waiting-gangs=0"}})
 	if err != nil {
 		return nil, err
 	}
@@ -199,6 +201,18 @@ func submitted(namespace, name string) *v1beta2.SparkApplication {
 
 // submit submits applications all at once and waits for the last driver pod.
 func (s *submission) submit(ctx context.Context, size, round int) error {
+	return s.burst(ctx, size, round, func(l *life) bool { return !l.driver.IsZero() }, func(b *burst, seen *ends) error {
+		return b.report(burstTopic(size), seen.lastDriver, "driver pod", seen.toDriver)
+	})
+}
+
+// lives submits applications all at once and waits for the end of the last.
+func (s *submission) lives(ctx context.Context, size, round int) error {
+	return s.burst(ctx, size, round, func(l *life) bool { return !l.ended.IsZero() }, (*burst).reportLives)
+}
+
+// burst submits applications all at once, waits until all have come as far as reached says, and cleans up once it is reported.
+func (s *submission) burst(ctx context.Context, size, round int, reached func(*life) bool, report func(*burst, *ends) error) error {
 	ctx, cancel := context.WithTimeout(ctx, submissionPatient)
 	defer cancel()
 	b, err := s.begin(ctx, size, round)
@@ -206,48 +220,39 @@ func (s *submission) submit(ctx context.Context, size, round int) error {
 		return err
 	}
 	defer b.observed.stop()
-	seen, err := b.observed.wait(ctx, b.names, func(l *life) bool { return !l.driver.IsZero() })
+	seen, err := b.observed.wait(ctx, b.names, reached)
 	if err != nil {
 		return err
 	}
-	if err := b.report(burstTopic(size), seen.lastDriver, "driver pod", seen.toDriver); err != nil {
+	if err := report(b, seen); err != nil {
 		return err
 	}
 	return s.cleanUp(ctx)
 }
 
-// lives submits applications all at once and waits for the end of the last.
-func (s *submission) lives(ctx context.Context, size, round int) error {
-	ctx, cancel := context.WithTimeout(ctx, submissionPatient)
-	defer cancel()
-	b, err := s.begin(ctx, size, round)
-	if err != nil {
-		return err
-	}
-	defer b.observed.stop()
-	seen, err := b.observed.wait(ctx, b.names, func(l *life) bool { return !l.ended.IsZero() })
-	if err != nil {
-		return err
-	}
+// reportLives reports lives that have all ended.
+func (b *burst) reportLives(seen *ends) error {
+	size := len(b.names)
 	topic := fmt.Sprintf("lives of %d applications with five executors each", size)
 	if err := b.report(topic, seen.lastEnd, "driver pod", seen.toDriver); err != nil {
 		return err
 	}
+	r := b.submission.report
 	for _, stage := range []struct {
 		name      string
 		durations []time.Duration
 	}{{"running gang", seen.toGang}, {"status lag", seen.statusLag}} {
-		s.report.Add(topic, "ours", stage.name+" p50", "s", Percentile(stage.durations, 50).Seconds())
-		s.report.Add(topic, "ours", stage.name+" p99", "s", Percentile(stage.durations, 99).Seconds())
+		r.Add(topic, "ours", stage.name+" p50", "s", Percentile(stage.durations, 50).Seconds())
+		r.Add(topic, "ours", stage.name+" p99", "s", Percentile(stage.durations, 99).Seconds())
 	}
-	s.report.Add(topic, "ours", "not completed", "applications", float64(seen.failed))
-	s.report.Add(topic, "ours", "drivers beyond one", "pods", float64(seen.extraDrivers))
+	r.Add(topic, "ours", "not completed", "applications", float64(seen.failed))
+	r.Add(topic, "ours", "drivers beyond one", "pods", float64(seen.extraDrivers))
 	const pods = 36_000
 	if size*(1+executorsEach) >= pods {
-		s.report.Promise("status lag p99 at 36,000 pods", Percentile(seen.statusLag, 99).Seconds(), 2, false, "s")
-		s.report.Promise("6,000 applications: not completed, or with a second driver", float64(seen.failed+seen.extraDrivers), 0, false, "applications")
+		r.Promise("status lag p99 at 36,000 pods", Percentile(seen.statusLag, 99).Seconds(), 2, false, "s")
+		r.Promise("6,000 applications: not completed, or with a second driver", float64(seen.failed+seen.extraDrivers), 0, false, "applications")
 	}
-	return s.cleanUp(ctx)
+	return nil
 }
 
 // burst is a number of applications that were created all at once.
@@ -266,9 +271,10 @@ func (s *submission) begin(ctx context.Context, size, round int) (_ *burst, err 
 		return nil, err
 	}
 	if b.before, err = s.usage(); err != nil {
+		b.observed.stop()
 		return nil, err
 	}
-	s.profile(ctx, fmt.Sprintf("%s-%d", "burst", size))
+	s.profile(ctx, fmt.Sprintf("burst-%d", size))
 	b.began = time.Now()
 	const writers = 8
 	b.created, err = together(ctx, writers, size, func(ctx context.Context, i int) ([]byte, error) {
@@ -310,32 +316,30 @@ func (s *submission) cleanUp(ctx context.Context) error {
 			return err
 		}
 	}
-	for {
-		left := 0
+	left := 0
+	err := wait.PollUntilContextCancel(ctx, 200*time.Millisecond, true, func(ctx context.Context) (bool, error) {
+		left = 0
 		for _, namespace := range submissionNamespaces {
 			pods, err := s.kube.CoreV1().Pods(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 			if err != nil {
-				return err
+				return false, err
 			}
-			configMaps, err := s.kube.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{LabelSelector: "sparkoperator.k8s.io/app-name", Limit: 1})
+			configMaps, err := s.kube.CoreV1().ConfigMaps(namespace).List(ctx, metav1.ListOptions{LabelSelector: spark.LabelAppName, Limit: 1})
 			if err != nil {
-				return err
+				return false, err
 			}
 			groups, err := s.kube.SchedulingV1beta1().PodGroups(namespace).List(ctx, metav1.ListOptions{Limit: 1})
 			if err != nil {
-				return err
+				return false, err
 			}
 			left += len(pods.Items) + len(configMaps.Items) + len(groups.Items)
 		}
-		if left == 0 {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("objects are left behind: %w", ctx.Err())
-		case <-time.After(200 * time.Millisecond):
-		}
+		return left == 0, nil
+	})
+	if err != nil {
+		return fmt.Errorf("%d kinds of objects are left behind: %w", left, err)
 	}
+	return nil
 }
 
 // writesOfOne counts what our server writes for an application with two executors that nothing else disturbs.
@@ -360,22 +364,17 @@ func (s *submission) writesOfOne(ctx context.Context) error {
 	}
 	running := observed.runningAt(key)
 	toRunning, toEnd := map[string]int{}, map[string]int{}
-	for server, log := range map[string]func(func(*auditv1.Event) bool) ([]auditv1.Event, error){
-		cluster.ServerIdentity: s.AuditEvents,
-		"system:apiserver": func(keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
-			return cluster.ReadAuditLog(s.ourAudit, keep)
-		},
-	} {
-		events, err := log(func(e *auditv1.Event) bool { return e.User.Username == server && isCounted(e, namespace) })
-		if err != nil {
-			return err
-		}
-		for i := range events {
-			what := events[i].Verb + " " + strings.TrimSuffix(events[i].ObjectRef.Resource+"/"+events[i].ObjectRef.Subresource, "/")
-			toEnd[what]++
-			if !events[i].StageTimestamp.After(running) {
-				toRunning[what]++
-			}
+	events, err := s.OwnRequests(s.server, func(e *auditv1.Event) bool {
+		return e.ObjectRef != nil && e.ObjectRef.Namespace == namespace && cluster.IsWrite(e)
+	})
+	if err != nil {
+		return err
+	}
+	for i := range events {
+		what := events[i].Verb + " " + strings.TrimSuffix(events[i].ObjectRef.Resource+"/"+events[i].ObjectRef.Subresource, "/")
+		toEnd[what]++
+		if !events[i].StageTimestamp.After(running) {
+			toRunning[what]++
 		}
 	}
 	const topic = "writes of one application with two executors"
@@ -397,16 +396,4 @@ func (s *submission) writesOfOne(ctx context.Context) error {
 		return fmt.Errorf("no write of %s is in the audit logs", cluster.ServerIdentity)
 	}
 	return s.cleanUp(ctx)
-}
-
-// isCounted leaves out what the budget doesn't count: reading, dry runs, Events and reviews.
-func isCounted(e *auditv1.Event, namespace string) bool {
-	if e.ObjectRef == nil || e.ObjectRef.Namespace != namespace || strings.Contains(e.RequestURI, "dryRun") {
-		return false
-	}
-	switch e.Verb {
-	case "create", "update", "patch", "delete", "deletecollection":
-		return e.ObjectRef.Resource != "events"
-	}
-	return false
 }

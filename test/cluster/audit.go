@@ -25,12 +25,39 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
 //go:embed audit-policy.yaml
 var auditPolicy []byte
+
+// everyRequest is the audit policy of a server of ours that is audited.
+const everyRequest = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n"
+
+// OwnRequests returns those requests of an audited server that keep wants: to kube-apiserver, and to itself over loopback.
+func (c *Cluster) OwnRequests(s *SparkServer, keep func(*auditv1.Event) bool) ([]auditv1.Event, error) {
+	by := func(user string) func(*auditv1.Event) bool {
+		return func(e *auditv1.Event) bool { return e.User.Username == user && keep(e) }
+	}
+	there, err := c.AuditEvents(by(ServerIdentity))
+	if err != nil {
+		return nil, err
+	}
+	here, err := ReadAuditLog(s.auditLog, by("system:apiserver"))
+	return slices.Concat(there, here), err
+}
+
+// IsDryRun says whether a request was to change nothing.
+func IsDryRun(e *auditv1.Event) bool { return strings.Contains(e.RequestURI, "dryRun") }
+
+// IsWrite says whether a request about an object was to change something. Events, which tell of changes, are left out.
+func IsWrite(e *auditv1.Event) bool {
+	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb) && !IsDryRun(e) &&
+		e.ObjectRef.Resource != "events"
+}
 
 func (c *Cluster) auditLogPath() string { return filepath.Join(c.Dir, "logs", "audit.log") }
 

@@ -60,6 +60,8 @@ type ServerOptions struct {
 	FeatureGates map[string]bool
 	// ExtraFlags are appended to the command line.
 	ExtraFlags []string
+	// Audited lets the server write down who asks it for what. Cluster.OwnRequests reads it.
+	Audited bool
 	// Env is added to the environment, as KEY=VALUE.
 	Env []string
 	// Manifests is the kustomization that holds the server's identity and rights. Default: artifacts/base.
@@ -80,6 +82,9 @@ type SparkServer struct {
 	KubeconfigPath string
 	// DataDir is the embedded store's place.
 	DataDir string
+
+	// auditLog is empty if the server isn't audited.
+	auditLog string
 
 	ca    *Authority
 	lease *portLease
@@ -171,6 +176,15 @@ func (c *Cluster) describeServer(ctx context.Context, o ServerOptions) (*SparkSe
 	if len(o.FeatureGates) > 0 {
 		args = append(args, "--feature-gates="+joinBools(o.FeatureGates))
 	}
+	auditLog := ""
+	if o.Audited {
+		policy := c.configPath(o.Name + "-audit-policy.yaml")
+		if err := os.WriteFile(policy, []byte(everyRequest), 0o600); err != nil {
+			return nil, err
+		}
+		auditLog = filepath.Join(c.Dir, "logs", o.Name+"-audit.log")
+		args = append(args, "--audit-policy-file="+policy, "--audit-log-path="+auditLog)
+	}
 	check := "/readyz"
 	if o.NeverReady {
 		check = "/livez"
@@ -182,7 +196,7 @@ func (c *Cluster) describeServer(ctx context.Context, o ServerOptions) (*SparkSe
 			detached: c.options.Detached, timeout: c.options.StartTimeout,
 			ready: healthy(trusting(ca), "https://"+local(lease.port)+check),
 		},
-		Port: lease.port, KubeconfigPath: kubeconfig, DataDir: o.DataDir, ca: ca, lease: lease,
+		Port: lease.port, KubeconfigPath: kubeconfig, DataDir: o.DataDir, auditLog: auditLog, ca: ca, lease: lease,
 	}, nil
 }
 

@@ -61,7 +61,7 @@ func TestWritesOfALife(t *testing.T) {
 		assert.Zero(c, len(configMaps.Items)+len(services.Items)+len(groups.Items))
 	})
 	seconds := int(time.Since(began).Seconds())
-	writes := slices.DeleteFunc(a.requests(t, n.namespace), func(e auditv1.Event) bool { return !isWrite(&e) })
+	writes := slices.DeleteFunc(a.requests(t, n.namespace), func(e auditv1.Event) bool { return !cluster.IsWrite(&e) })
 	isStatus := func(e *auditv1.Event) bool { return e.ObjectRef.Subresource == "status" }
 	status := count(writes, isStatus)
 	t.Logf("writes of a life of %d s:\n%s", seconds, summary(writes))

@@ -19,7 +19,6 @@ package integration
 import (
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -47,36 +46,26 @@ var (
 // audited is a control plane whose two servers both write down what they are asked.
 type audited struct {
 	*environment
-	ours string
 }
 
 func newAudited(t *testing.T, flags ...string) *audited {
 	t.Helper()
 	c := clustertest.New(t, cluster.Options{})
-	policy, ours := filepath.Join(c.Dir, "our-audit-policy.yaml"), filepath.Join(c.Dir, "logs", "our-audit.log")
-	require.NoError(t, os.WriteFile(policy, []byte("apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n"), 0o600))
-	server, err := c.StartSparkAPIServer(t.Context(), cluster.ServerOptions{
-		FeatureGates: nativeScheduling, ExtraFlags: append(flags, "--audit-policy-file="+policy, "--audit-log-path="+ours),
-	})
+	server, err := c.StartSparkAPIServer(t.Context(), cluster.ServerOptions{FeatureGates: nativeScheduling, ExtraFlags: flags, Audited: true})
 	require.NoError(t, err)
 	e, err := newEnvironment(c, server)
 	require.NoError(t, err)
-	return &audited{environment: e, ours: ours}
+	return &audited{environment: e}
 }
 
 // requests returns what our server has asked both servers in a namespace: kube-apiserver, and itself over loopback.
 func (a *audited) requests(t *testing.T, namespace string) []auditv1.Event {
 	t.Helper()
-	inNamespace := func(user string) func(*auditv1.Event) bool {
-		return func(e *auditv1.Event) bool {
-			return e.ObjectRef != nil && e.ObjectRef.Namespace == namespace && e.User.Username == user && e.Verb != "watch"
-		}
-	}
-	there, err := a.AuditEvents(inNamespace(cluster.ServerIdentity))
+	requests, err := a.OwnRequests(a.server, func(e *auditv1.Event) bool {
+		return e.ObjectRef != nil && e.ObjectRef.Namespace == namespace && e.Verb != "watch"
+	})
 	require.NoError(t, err)
-	here, err := cluster.ReadAuditLog(a.ours, inNamespace("system:apiserver"))
-	require.NoError(t, err)
-	return slices.Concat(there, here)
+	return requests
 }
 
 // summary counts requests by what was asked, for people to read.
@@ -84,7 +73,7 @@ func summary(events []auditv1.Event) string {
 	counts := map[string]int{}
 	for i := range events {
 		what := events[i].Verb + " " + strings.TrimSuffix(events[i].ObjectRef.Resource+"/"+events[i].ObjectRef.Subresource, "/")
-		if isDryRun(&events[i]) {
+		if cluster.IsDryRun(&events[i]) {
 			what += " (dry run)"
 		}
 		counts[what]++
@@ -95,13 +84,6 @@ func summary(events []auditv1.Event) string {
 	}
 	slices.Sort(lines)
 	return strings.Join(lines, "\n")
-}
-
-func isDryRun(e *auditv1.Event) bool { return strings.Contains(e.RequestURI, "dryRun") }
-
-func isWrite(e *auditv1.Event) bool {
-	return slices.Contains([]string{"create", "update", "patch", "delete", "deletecollection"}, e.Verb) && !isDryRun(e) &&
-		e.ObjectRef.Resource != "events"
 }
 
 func count(events []auditv1.Event, keep func(*auditv1.Event) bool) int {
@@ -154,7 +136,7 @@ func TestIdleApplicationsCauseNoRequests(t *testing.T) {
 	time.Sleep(*idleWindow)
 	asked := a.requests(t, n.namespace)[before:]
 	t.Logf("requests for %d idle applications in %s:\n%s", 4*each, *idleWindow, summary(asked))
-	assert.Zero(t, count(asked, isWrite), "writes for idle applications:\n%s", summary(asked))
+	assert.Zero(t, count(asked, cluster.IsWrite), "writes for idle applications:\n%s", summary(asked))
 	assert.LessOrEqual(t, len(asked), 4*each*int(1+*idleWindow/(30*time.Second)), "questions for idle applications:\n%s", summary(asked))
 }
 
@@ -194,7 +176,7 @@ func TestFailingApplicationsAreNoHotLoop(t *testing.T) {
 		var failed []auditv1.Event
 		n.until("the driver pod was tried several times", func(c *assert.CollectT) {
 			failed = slices.DeleteFunc(a.requests(t, n.namespace), func(e auditv1.Event) bool {
-				return e.Verb != "create" || e.ObjectRef.Resource != "pods" || isDryRun(&e)
+				return e.Verb != "create" || e.ObjectRef.Resource != "pods" || cluster.IsDryRun(&e)
 			})
 			assert.GreaterOrEqual(c, len(failed), tries)
 		})
@@ -214,7 +196,7 @@ func (a *audited) requireBounded(t *testing.T, namespace string, attempts int) {
 		questionsAnAttempt = 24
 	)
 	asked := a.requests(t, namespace)
-	writes := count(asked, isWrite)
+	writes := count(asked, cluster.IsWrite)
 	t.Logf("requests for %d attempts:\n%s", attempts, summary(asked))
 	assert.LessOrEqual(t, writes, attempts*writesAnAttempt, summary(asked))
 	assert.LessOrEqual(t, len(asked)-writes, attempts*questionsAnAttempt, summary(asked))
@@ -334,5 +316,5 @@ func (e *environment) creationOf(t *testing.T, namespace string) (drivers int, f
 
 func isDriverCreation(e *auditv1.Event) bool {
 	return e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Resource == "pods" && e.ObjectRef.Subresource == "" &&
-		e.User.Username == cluster.ServerIdentity && e.ResponseStatus != nil && e.ResponseStatus.Code == 201 && !isDryRun(e)
+		e.User.Username == cluster.ServerIdentity && e.ResponseStatus != nil && e.ResponseStatus.Code == 201 && !cluster.IsDryRun(e)
 }
